@@ -1,0 +1,54 @@
+"""Field roles of IR nodes, declared once; walking, printing, parsing and comparing derive from them."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, Field, field, fields
+from functools import cache
+from typing import Any, Literal
+
+Role = Literal["operand", "operands", "region", "attribute", "resource", "relation", "result"]
+
+
+def _role(role: Role, default: Any) -> Any:
+    return field(metadata={"role": role}, **({} if default is MISSING else {"default": default}))
+
+
+def operand(default: Any = MISSING) -> Any:
+    """One value read by the operation (``Value`` or, with default None, ``Value | None``)."""
+    return _role("operand", default)
+
+
+def operands(default: Any = MISSING) -> Any:
+    """A tuple of values read by the operation."""
+    return _role("operands", default)
+
+
+def relation(default: Any = MISSING) -> Any:
+    """An index relation; its coordinates are values read by the operation."""
+    return _role("relation", default)
+
+
+def region(default: Any = MISSING) -> Any:
+    """A nested region (``Region`` or ``Region | None``)."""
+    return _role("region", default)
+
+
+def resource(default: Any = MISSING) -> Any:
+    """The memory object that the operation reads or writes."""
+    return _role("resource", default)
+
+
+def attribute(default: Any = MISSING) -> Any:
+    """A compile-time fact of the operation."""
+    return _role("attribute", default)
+
+
+def result(default: Any = MISSING) -> Any:
+    """The tuple of values the operation defines."""
+    return _role("result", default)
+
+
+@cache
+def roles(node_type: type) -> tuple[tuple[Field[Any], Role], ...]:
+    """The fields of a node type with their roles, in declaration order."""
+    return tuple((f, f.metadata["role"]) for f in fields(node_type) if "role" in f.metadata)

@@ -1,0 +1,154 @@
+"""Values, regions, resources and index relations of the logical IR."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NewType, Union
+
+from intent.types import DType, Extent, Span
+from intent.types.span import UNKNOWN
+
+if TYPE_CHECKING:
+    from intent.kir.ops import Op
+
+KernelID = NewType("KernelID", str)
+OpID = NewType("OpID", int)
+ValueID = NewType("ValueID", int)
+RegionID = NewType("RegionID", int)
+DomainID = NewType("DomainID", int)
+
+Mode = Literal["in", "out", "inout"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Value:
+    """An SSA value: a tensor of ``dtype`` and logical ``shape``; shape ``()`` is a scalar.
+
+    ``name`` is the author's name for it, a hint for text and generated code only.
+    """
+
+    id: ValueID
+    dtype: DType
+    shape: tuple[Extent, ...] = ()
+    name: str = field(default="", compare=False)
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """An external view: a parameter bound to an allocation of the caller (spec: kernel-and-host 6).
+
+    ``strides`` holds one int, symbol name or None (run-time) per axis, in elements, or is None altogether.
+    """
+
+    name: str
+    dtype: DType
+    shape: tuple[Extent, ...]
+    mode: Mode
+    strides: tuple[int | str | None, ...] | None = None
+    alias: str | None = None
+    noalias: bool = False
+    span: Span = field(default=UNKNOWN, compare=False)
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    @property
+    def mutable(self) -> bool:
+        """Whether a read may see a write of this kernel (through this view or one of its alias group)."""
+        return self.mode != "in" or self.alias is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Buffer:
+    """A kernel-local logical buffer (spec: kernel-and-host 6); allocated by ``BufferAlloc``."""
+
+    id: int
+    name: str
+    dtype: DType
+    shape: tuple[Extent, ...]
+    span: Span = field(default=UNKNOWN, compare=False)
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    @property
+    def mutable(self) -> bool:
+        return True
+
+
+Resource = Union[View, Buffer]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScalarParam:
+    """A runtime scalar parameter; ``value`` is its SSA value, an argument of the kernel body."""
+
+    name: str
+    value: Value
+    span: Span = field(default=UNKNOWN, compare=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Relation:
+    """A typed index relation from result axes to one source (spec: logical-program 9).
+
+    ``coordinates[k]`` is an index-typed value that gives the coordinate on source axis k. Its own axes are
+    spread over the relation's axes by ``axes[k]``: axis j of the coordinate value is axis ``axes[k][j]`` of
+    the relation. A scalar coordinate has ``axes[k] == ()``. The relation's shape is that of the value read
+    or written. ``x[rows, cols]``: coordinates (rows, cols), axes ((0,), (1,)).
+    """
+
+    coordinates: tuple[Value, ...]
+    axes: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Region:
+    """A nested body: SSA arguments, operations in program order, yielded values."""
+
+    id: RegionID
+    args: tuple[Value, ...]
+    ops: tuple[Op, ...]
+    yields: tuple[Value, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Condition:
+    """A launch condition between extents (language decision 5), checked before anything is written.
+
+    ``kind``: ``equal`` (lhs == rhs), ``equal_or_one`` (lhs == rhs or either is 1), ``at_least`` (lhs >= rhs).
+    ``reason`` says what needs it, for the error text.
+    """
+
+    kind: Literal["equal", "equal_or_one", "at_least"]
+    lhs: Extent
+    rhs: Extent
+    reason: str
+    span: Span = field(default=UNKNOWN, compare=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assumption:
+    """A promise of the author: visible in explain(), tested by the sanitizer."""
+
+    kind: Literal["unique", "in_bounds", "noalias"]
+    detail: str
+    span: Span = field(default=UNKNOWN, compare=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DomainInfo:
+    """Identity of a logical domain or subregion; ``parent`` is the region it was sliced from."""
+
+    id: DomainID
+    name: str
+    parent: DomainID | None = None
