@@ -1,0 +1,153 @@
+"""The sessions of this workspace: ``python -m nox -s demo``, ``python -m nox -s tests``, and their parts.
+
+Sessions are thin: each installs what it needs under ``constraints.txt`` and runs one or two commands.
+``tests`` is the sum: lint, types, layers, unit tests and conformance on every provider of the workspace.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tomllib
+from pathlib import Path
+
+import nox
+from nox.command import CommandFailed
+
+nox.needs_version = ">=2024.10.9"
+nox.options.reuse_venv = "yes"
+nox.options.sessions = ["tests"]
+
+PACKAGES = ["intent-core", "intent-provider-triton", "intent-testkit"]
+UNIT_TESTS = [f"{package}/tests" for package in PACKAGES] + ["tools/tests"]
+LINTERS = ["ruff", "import-linter", "towncrier"]
+LINT_COMMANDS = [
+    ("ruff", "check", "."),
+    ("ruff", "format", "--check", "."),
+    ("lint-imports",),
+    ("python", "tools/check_changes.py"),
+    ("towncrier", "build", "--draft"),
+]
+DIST = Path("dist")
+
+
+def _declared_providers() -> list[str]:
+    """Names under the entry-point group ``intent.providers`` in the workspace's packages."""
+    names: list[str] = []
+    for package in PACKAGES:
+        project = tomllib.loads(Path(package, "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        names += project.get("entry-points", {}).get("intent.providers", {})
+    return names
+
+
+PROVIDERS = _declared_providers()
+
+
+def _install(session: nox.Session, *extra: str) -> None:
+    """Install the packages of the workspace, editable, and ``extra``, all under the constraints."""
+    editable = [word for package in PACKAGES for word in ("-e", f"./{package}")]
+    session.install("-c", "constraints.txt", *editable, *extra)
+
+
+def _execution() -> dict[str, str]:
+    """Without a GPU, GPU providers run the source they emit on the CPU."""
+    has_gpu = shutil.which("nvidia-smi") is not None
+    return {} if has_gpu or "INTENT_EXECUTION" in os.environ else {"INTENT_EXECUTION": "emulate"}
+
+
+def _conformance(provider: str) -> tuple[str, ...]:
+    """The testkit, run on one provider."""
+    return ("pytest", "-n", "2", "--pyargs", "intent_testkit", "--intent-provider", provider)
+
+
+def _run_all(session: nox.Session, commands: list[tuple[str, ...]], env: dict[str, str]) -> None:
+    """Run every command, then fail the session if any failed, naming those that did."""
+    failed: list[str] = []
+    for command in commands:
+        try:
+            session.run(*command, env=env)
+        except CommandFailed:
+            failed.append(" ".join(command))
+    if failed:
+        session.error("failed: " + "; ".join(failed))
+
+
+@nox.session
+def demo(session: nox.Session) -> None:
+    """Compile and run softmax, layer norm and matmul+bias+gelu on the best provider here."""
+    _install(session)
+    session.run("python", "-m", "intent_testkit.demo", *session.posargs)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Lint, types, layers, unit tests, and conformance on every provider."""
+    _install(session, "pytest-xdist", "mypy", *LINTERS)
+    unit = ("pytest", "-n", "2", *UNIT_TESTS, *session.posargs)
+    commands = [*LINT_COMMANDS, ("mypy",), *(_conformance(name) for name in PROVIDERS), unit]
+    _run_all(session, commands, _execution())
+
+
+@nox.session
+@nox.parametrize("provider", PROVIDERS)
+def conformance(session: nox.Session, provider: str) -> None:
+    """The testkit on one provider; for a provider from elsewhere, ``pytest --intent-provider NAME``."""
+    _install(session, "pytest-xdist")
+    session.run(*_conformance(provider), *session.posargs, env=_execution())
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Ruff's rules and format, the import layers, and the changelog fragments."""
+    _install(session, *LINTERS)
+    _run_all(session, LINT_COMMANDS, {})
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Mypy, strict, over src of every package."""
+    _install(session, "mypy")
+    session.run("mypy", *session.posargs)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the documentation into site/; a broken link or an unlisted page is an error."""
+    _install(session, "mkdocs")
+    session.run("mkdocs", "build", "--strict", *session.posargs)
+
+
+@nox.session
+def wheels(session: nox.Session) -> None:
+    """Build every package, install the wheels into a clean environment, run the softmax demo from there."""
+    session.install("build")
+    shutil.rmtree(DIST, ignore_errors=True)
+    for package in PACKAGES:
+        session.run("python", "-m", "build", "--outdir", str(DIST), package)
+    constraints = Path("constraints.txt").resolve()
+    built = [str(wheel.resolve()) for wheel in sorted(DIST.glob("*.whl"))]
+    elsewhere = Path(session.create_tmp()).resolve()
+    session.run("python", "-m", "venv", "--clear", str(elsewhere / "clean"))
+    python = str(elsewhere / "clean" / "bin" / "python")
+    session.run(python, "-m", "pip", "install", "-q", "-c", str(constraints), *built, external=True)
+    session.chdir(elsewhere)
+    demo_words = ("-m", "intent_testkit.demo", "--provider", "reference", "softmax")
+    session.run(python, *demo_words, external=True)
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """The benchmark lines of the testkit; arguments after ``--`` choose among them."""
+    _install(session)
+    session.run("python", "-m", "intent_testkit.bench", *session.posargs)
+
+
+@nox.session
+@nox.parametrize("triton", ["3.6.0", "3.9.*"])
+def nightly(session: nox.Session, triton: str) -> None:
+    """The whole testkit and the fuzzer at length, on the oldest and the newest Triton supported."""
+    editable = [word for package in PACKAGES for word in ("-e", f"./{package}")]
+    numpy = "numpy<2.4" if triton == "3.6.0" else "numpy"
+    session.install(*editable, f"triton=={triton}", numpy, "pytest-xdist")
+    env = {**_execution(), "INTENT_TESTKIT_NIGHTLY": "1"}
+    _run_all(session, [*(_conformance(name) for name in PROVIDERS), ("pytest", *UNIT_TESTS)], env)
