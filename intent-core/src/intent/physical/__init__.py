@@ -1,0 +1,34 @@
+"""The physical GPU program: executable with nothing else in hand."""
+
+from intent.physical.fragment import Buffer, Dim, Fragment, Region, Resource, View
+from intent.physical.ops import (
+    Argument,
+    Atomic,
+    Bitcast,
+    Broadcast,
+    BufferAlloc,
+    Cast,
+    Constant,
+    Contract,
+    Fence,
+    If,
+    Lane,
+    LaunchValue,
+    Load,
+    Loop,
+    Op,
+    Pointwise,
+    Proof,
+    Reduce,
+    Rename,
+    Scan,
+    Store,
+    While,
+)
+from intent.physical.program import Guard, Program, ScalarParam, Segment, SegmentAxis
+
+__all__ = [
+    "Argument", "Atomic", "Bitcast", "Broadcast", "Buffer", "BufferAlloc", "Cast", "Constant", "Contract", "Dim",
+    "Fence", "Fragment", "Guard", "If", "Lane", "LaunchValue", "Load", "Loop", "Op", "Pointwise", "Program", "Proof",
+    "Reduce", "Region", "Rename", "Resource", "ScalarParam", "Scan", "Segment", "SegmentAxis", "Store", "View", "While",
+]  # fmt: skip

@@ -1,0 +1,43 @@
+"""Walking physical programs by field roles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from intent.kir.roles import roles
+from intent.physical.fragment import Fragment, Region, Resource
+from intent.physical.ops import Op
+
+
+def operands_of(op: Op) -> Iterator[Fragment]:
+    """Every fragment the operation reads directly, nested regions excluded."""
+    for field, role in roles(type(op)):
+        value = getattr(op, field.name)
+        if value is None:
+            continue
+        if role == "operand":
+            yield value
+        elif role == "operands":
+            yield from value
+
+
+def regions_of(op: Op) -> Iterator[Region]:
+    """The nested regions of the operation."""
+    for field, role in roles(type(op)):
+        if role == "region" and (value := getattr(op, field.name)) is not None:
+            yield value
+
+
+def resources_of(op: Op) -> Iterator[Resource]:
+    """The memory objects the operation names."""
+    for field, role in roles(type(op)):
+        if role == "resource":
+            yield getattr(op, field.name)
+
+
+def walk(region: Region) -> Iterator[Op]:
+    """Every operation of the region and of nested regions, outer before inner."""
+    for op in region.ops:
+        yield op
+        for inner in regions_of(op):
+            yield from walk(inner)

@@ -1,0 +1,26 @@
+"""What a provider's target can do; planning and the expand passes are driven by it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capabilities:
+    """Facts about a target language.
+
+    ``dtypes``: element types of views. ``power_of_two``: lane dims must have power-of-two sizes.
+    ``max_lanes``: most elements of one fragment. ``dot_minimum``: least (m, n, k) of a native matrix product.
+    ``dot_dtypes``: (operand, accumulator) dtype names of native products. ``functions``: pointwise functions
+    spelled natively (others are expanded by core). ``atomics``: (kind, dtype) pairs. ``grid_limit``: most programs.
+    """
+
+    dtypes: frozenset[str]
+    power_of_two: bool = True
+    max_lanes: int = 1 << 20
+    dot_minimum: tuple[int, int, int] = (1, 1, 1)
+    dot_dtypes: frozenset[tuple[str, str]] = frozenset()
+    functions: frozenset[str] = frozenset()
+    atomics: frozenset[tuple[str, str]] = frozenset()
+    grid_limit: int = (1 << 31) - 1
+    needs_gpu: bool = True
