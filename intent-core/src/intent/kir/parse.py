@@ -8,7 +8,7 @@ from collections.abc import Callable
 from json import loads
 from typing import Any, Final, TypeVar
 
-from intent.diagnostics.base import IntentError
+from intent.diagnostics import TextError
 from intent.kir import control, effects, ops
 from intent.kir.kernel import Kernel
 from intent.kir.ops import Op
@@ -21,6 +21,7 @@ from intent.kir.value import (
     DomainID,
     DomainInfo,
     KernelID,
+    OpID,
     Region,
     RegionID,
     Relation,
@@ -34,7 +35,7 @@ from intent.types import DType, Extent
 from intent.types.dtypes import BY_NAME
 from intent.types.extent import Call, as_extent, dyn, scalar, symbol
 
-__all__ = ["KernelTextError", "parse_kernel"]
+__all__ = ["parse_kernel"]
 
 _T = TypeVar("_T")
 _TOKEN: Final = re.compile(
@@ -56,21 +57,8 @@ _OPERATIONS: Final[dict[str, type[Op]]] = {
 }
 
 
-class KernelTextError(IntentError):
-    """A text that is not a printed logical kernel."""
-
-    code = "INT098"
-
-    def __init__(self, expected: str, found: str, line: int) -> None:
-        super().__init__(
-            f"kernel text, line {line}: {expected} expected",
-            seen={"the next word": repr(found)},
-            fix="parse only text that was printed by print_kernel",
-        )
-
-
 def parse_kernel(text: str) -> Kernel:
-    """The kernel whose text this is. Raises KernelTextError."""
+    """The kernel whose text this is. Raises TextError."""
     return _Parser(text).kernel()
 
 
@@ -93,9 +81,9 @@ class _Parser:
         self._at += 1
         return token
 
-    def _fail(self, expected: str) -> KernelTextError:
+    def _fail(self, expected: str) -> TextError:
         line = self._tokens[min(self._at, len(self._tokens) - 1)][1] if self._tokens else 1
-        return KernelTextError(expected, self._peek(), line)
+        return _unreadable(line, expected, self._peek())
 
     def _accept(self, token: str) -> bool:
         if self._peek() != token:
@@ -138,7 +126,9 @@ class _Parser:
     def kernel(self) -> Kernel:
         self._expect("kernel")
         name = self._word()
-        rows: dict[str, list[Any]] = {kind: [] for kind in ("parameter", "domain", "condition", "assume", "constexpr")}
+        rows: dict[str, list[Any]] = {
+            kind: [] for kind in ("parameter", "domain", "condition", "assume", "constexpr")
+        }
         readers: dict[str, tuple[str, Callable[[], object]]] = {
             "view": ("parameter", self._view),
             "scalar": ("parameter", self._scalar),
@@ -182,7 +172,9 @@ class _Parser:
             self._expect("=")
             alias = self._word()
         noalias = self._accept("noalias")
-        view = View(name=name, dtype=dtype, shape=shape, mode=mode, strides=strides, alias=alias, noalias=noalias)
+        view = View(
+            name=name, dtype=dtype, shape=shape, mode=mode, strides=strides, alias=alias, noalias=noalias
+        )
         self._views[name] = view
         return view
 
@@ -256,7 +248,7 @@ class _Parser:
             field = self._next()
             self._expect("=")
             given[field] = self._field(role_of[field])
-        return node(id=ops.OpID(number), results=tuple(results), **given)
+        return node(id=OpID(number), results=tuple(results), **given)
 
     def _field(self, role: str) -> Any:
         if role != "attribute" and self._accept("None"):
@@ -365,9 +357,13 @@ def _tokenize(text: str) -> list[tuple[str, int]]:
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
-            raise KernelTextError("a token", text[at], line)
+            raise _unreadable(line, "a token", text[at])
         if match.lastgroup != "space":
             found.append((match.group(), line))
         line += match.group().count("\n")
         at = match.end()
     return found
+
+
+def _unreadable(line: int, expected: str, found: str) -> TextError:
+    return TextError(f"line {line} of the kernel's text cannot be read", expected=expected, found=repr(found))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, Field, field, fields
-from functools import cache
 from typing import Any, Literal
 
 Role = Literal["operand", "operands", "region", "attribute", "resource", "relation", "result"]
@@ -48,7 +47,13 @@ def result(default: Any = MISSING) -> Any:
     return _role("result", default)
 
 
-@cache
+_ROLES: dict[type, tuple[tuple[Field[Any], Role], ...]] = {}
+
+
 def roles(node_type: type) -> tuple[tuple[Field[Any], Role], ...]:
     """The fields of a node type with their roles, in declaration order."""
-    return tuple((f, f.metadata["role"]) for f in fields(node_type) if "role" in f.metadata)
+    found = _ROLES.get(node_type)
+    if found is None:
+        found = tuple((f, f.metadata["role"]) for f in fields(node_type) if "role" in f.metadata)
+        _ROLES[node_type] = found
+    return found

@@ -13,9 +13,10 @@
         store #7 target=@y relation=[%2:rows(0)] value=%6:total
       }
 
-One line is one operation: results with their types, the operation's name and id, then its fields in declaration
-order by name; a field that has its default is left out. The fields come from the roles declared on the node
-classes, so a new operation needs no code here. Spans are not printed: they do not take part in comparison.
+One line is one operation: results with their types, the operation's name and id, then its fields by name, in
+the order of their declaration; a field that has its default is left out. The fields come from the roles declared
+on the node classes, so a new operation needs no code here. Spans are not printed: they do not take part in
+comparison.
 """
 
 from __future__ import annotations

@@ -1,0 +1,26 @@
+"""The verifier of the logical IR: named rules, one file per family, checked in a fixed order.
+
+The structure comes first, then types, so that later rules may look up what earlier ones established.
+"""
+
+from __future__ import annotations
+
+from intent.diagnostics import VerificationError
+from intent.kir.kernel import Kernel
+from intent.kir.verify import control, interface, layout, memory, regions, structure, structured, values  # noqa: F401 - the order of RULES
+from intent.kir.verify.rule import RULES, Problem
+
+__all__ = ["RULES", "Problem", "verify"]
+
+
+def verify(kernel: Kernel) -> None:
+    """Check every rule. Raises VerificationError: the first violated rule's name, its detail, the place."""
+    for name, check in RULES.items():
+        for problem in check(kernel):
+            subject = (
+                None
+                if problem.op is None
+                else f"{type(problem.op).__name__} #{problem.op.id} of {kernel.name}"
+            )
+            span = kernel.span if problem.op is None else problem.op.span
+            raise VerificationError(name, problem.text, subject=subject, span=span)

@@ -1,0 +1,90 @@
+"""What a rule is: a named check of a whole kernel that yields the problems it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, TypeVar
+
+from intent.kir.kernel import Kernel
+from intent.kir.ops import Op
+from intent.kir.walk import walk
+from intent.types import Extent
+from intent.types.extent import Call, const
+
+__all__ = ["RULES", "Facts", "Problem", "count", "kernel_rule", "op_rule"]
+
+_Checked = TypeVar("_Checked", bound=Callable[[Any, "Facts"], Iterable[str]])
+
+
+class Problem(NamedTuple):
+    """One violation: what is wrong, and the operation to blame if there is one."""
+
+    text: str
+    op: Op | None = None
+
+
+Check = Callable[[Kernel], Iterable[Problem]]
+RULES: Final[dict[str, Check]] = {}
+"""Every rule by name, in the order they are checked: later rules may rely on earlier ones."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the kernel's launch conditions establish about extents (language decision 5)."""
+
+    equal: frozenset[frozenset[Extent]]
+    equal_or_one: frozenset[frozenset[Extent]]
+
+    @classmethod
+    def of(cls, kernel: Kernel) -> Facts:
+        def pairs(kind: str) -> frozenset[frozenset[Extent]]:
+            return frozenset(frozenset((c.lhs, c.rhs)) for c in kernel.conditions if c.kind == kind)
+
+        return cls(pairs("equal"), pairs("equal_or_one"))
+
+    def same(self, a: Extent, b: Extent) -> bool:
+        """Equal by identity, by a launch condition, or left to a guard because device data decides."""
+        if a is b or frozenset((a, b)) in self.equal:
+            return True
+        return a.const is None and b.const is None and not (a.launch_visible and b.launch_visible)
+
+    def spreads(self, operand: Extent, result: Extent) -> bool:
+        """Whether an axis of extent ``operand`` may be broadcast to ``result``."""
+        if (
+            operand.const == 1
+            or self.same(operand, result)
+            or frozenset((operand, result)) in self.equal_or_one
+        ):
+            return True
+        return any(isinstance(a, Call) and a.op == "broadcast" and operand in a.args for a in result.atoms())
+
+
+def kernel_rule(check: Check) -> Check:
+    """Register a rule over the whole kernel under the function's name, spelled with dashes."""
+    RULES[check.__name__.replace("_", "-")] = check
+    return check
+
+
+def op_rule(*node_types: type[Op]) -> Callable[[_Checked], _Checked]:
+    """Register a rule ``check(op, facts)`` that is checked for every operation of ``node_types``."""
+
+    def register(check: _Checked) -> _Checked:
+        def whole(kernel: Kernel) -> Iterator[Problem]:
+            facts = Facts.of(kernel)
+            for op in walk(kernel.body):
+                if isinstance(op, node_types):
+                    yield from (Problem(text, op) for text in check(op, facts))
+
+        RULES[check.__name__.replace("_", "-")] = whole
+        return check
+
+    return register
+
+
+def count(shape: Iterable[Extent]) -> Extent:
+    """The number of elements of a shape."""
+    total = const(1)
+    for extent in shape:
+        total = total * extent
+    return total
