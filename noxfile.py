@@ -114,6 +114,7 @@ def types(session: nox.Session) -> None:
 def docs(session: nox.Session) -> None:
     """Build the documentation into site/; a broken link or an unlisted page is an error."""
     _install(session, "mkdocs")
+    session.run("python", "tools/error_pages.py", "--check")
     session.run("mkdocs", "build", "--strict", *session.posargs)
 
 
