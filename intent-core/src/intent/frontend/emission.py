@@ -1,0 +1,248 @@
+"""Creating operations: fresh ids, the stack of open regions, hash-consing, and undoing a trial."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from intent.diagnostics import ImpureHelper
+from intent.kir import (
+    AssumeInBounds,
+    Assumption,
+    Atomic,
+    Buffer,
+    BufferAlloc,
+    Condition,
+    DomainID,
+    DomainInfo,
+    Load,
+    Op,
+    OpID,
+    RandomBits,
+    Region,
+    RegionID,
+    ScatterReduce,
+    Store,
+    Value,
+    ValueID,
+)
+from intent.types import DType, Extent, Span
+from intent.types.extent import Dyn, dyn
+from intent.types.span import UNKNOWN
+
+_EFFECTS: dict[type[Op], str] = {
+    Load: "a read of memory",
+    Store: "a write",
+    ScatterReduce: "a scatter",
+    BufferAlloc: "a buffer",
+    AssumeInBounds: "a promise about memory",
+    Atomic: "an atomic",
+    RandomBits: "random numbers",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Purity:
+    """Why a region must be pure: the helper's name, its role, and ``through``, the keyword for run-time captures."""
+
+    helper: str
+    role: str
+    through: str = "operands"
+
+
+@dataclass(kw_only=True)
+class Frame:
+    """One open region. ``isolated``: it sees nothing of the frames around it."""
+
+    args: tuple[Value, ...]
+    isolated: bool
+    pure: Purity | None
+    base: int
+    ops: list[Op] = field(default_factory=list)
+    cons: dict[Any, Any] = field(default_factory=dict)
+
+
+Mark = tuple[Any, ...]
+
+
+class Emitter:
+    """Emits operations into the innermost open region, or further out where an operation's operands allow it."""
+
+    def __init__(self) -> None:
+        self.span: Span = UNKNOWN
+        self.frames: list[Frame] = []
+        self.conditions: list[Condition] = []
+        self.assumptions: list[Assumption] = []
+        self.domains: list[DomainInfo] = []
+        self.bounds: dict[int, tuple[Extent | None, Extent | None]] = {}
+        self.opaque: set[Dyn] = set()
+        self._home: dict[int, int] = {}
+        self._next = {"value": 0, "op": 0, "region": 0, "domain": 0, "buffer": 0}
+
+    # -- identities
+
+    def _fresh(self, kind: str) -> int:
+        number = self._next[kind]
+        self._next[kind] = number + 1
+        return number
+
+    def value(self, dtype: DType, shape: tuple[Extent, ...] = (), name: str = "") -> Value:
+        """A fresh SSA value that belongs to the innermost frame."""
+        return self._value(dtype, shape, name, len(self.frames) - 1)
+
+    def _value(self, dtype: DType, shape: tuple[Extent, ...], name: str, depth: int) -> Value:
+        value = Value(id=ValueID(self._fresh("value")), dtype=dtype, shape=shape, name=name)
+        self._home[value.id] = depth
+        return value
+
+    def name(self, value: Value, name: str) -> None:
+        """Give a value the author's name if it has none. The kernel is not frozen before it is complete."""
+        if not value.name:
+            object.__setattr__(value, "name", name)
+
+    def domain_id(self, name: str = "", parent: DomainID | None = None) -> DomainID:
+        """A fresh domain identity (spec: logical-program 1)."""
+        identity = DomainID(self._fresh("domain"))
+        self.domains.append(DomainInfo(id=identity, name=name, parent=parent))
+        return identity
+
+    def buffer(self, name: str, dtype: DType, shape: tuple[Extent, ...]) -> Buffer:
+        """A fresh logical buffer; emit a ``BufferAlloc`` for it."""
+        number = self._fresh("buffer")
+        return Buffer(id=number, name=name or f"buffer{number}", dtype=dtype, shape=shape, span=self.span)
+
+    def fresh_extent(self, *, opaque: bool = False) -> Extent:
+        """An extent that equals no other, for the slice axis of a region operation.
+
+        ``opaque``: it may form shapes but never become a value (language decision 17).
+        """
+        extent = dyn(self._fresh("value"))
+        if opaque:
+            self.opaque.update(a for a in extent.atoms() if isinstance(a, Dyn))
+        return extent
+
+    # -- regions
+
+    @property
+    def base(self) -> int:
+        """Depth of the outermost frame that the innermost one can see."""
+        return self.frames[-1].base
+
+    @property
+    def purity(self) -> Purity | None:
+        """Why the innermost frame must be pure, or None."""
+        return self.frames[-1].pure if self.frames else None
+
+    def open(self, *, isolated: bool = False, pure: Purity | None = None) -> Frame:
+        """Begin a nested region; give it arguments with :meth:`argument` and end it with :meth:`close`."""
+        outer = self.frames[-1] if self.frames else None
+        base = len(self.frames) if isolated or outer is None else outer.base
+        frame = Frame(args=(), isolated=isolated, pure=pure or (outer.pure if outer else None), base=base)
+        self.frames.append(frame)
+        return frame
+
+    def argument(self, dtype: DType, shape: tuple[Extent, ...] = (), name: str = "") -> Value:
+        """A further argument of the innermost region."""
+        value = self.value(dtype, shape, name)
+        self.frames[-1].args += (value,)
+        return value
+
+    def close(self, yields: Sequence[Value] = ()) -> Region:
+        """End the innermost region."""
+        frame = self.frames.pop()
+        return Region(
+            id=RegionID(self._fresh("region")), args=frame.args, ops=tuple(frame.ops), yields=tuple(yields)
+        )
+
+    # -- operations
+
+    def emit(
+        self,
+        cls: type[Op],
+        *types: tuple[DType, tuple[Extent, ...]],
+        depth: int | None = None,
+        name: str = "",
+        **fields: Any,
+    ) -> tuple[Value, ...]:
+        """Append one operation with results of the given types and return the results.
+
+        ``depth``: the frame to append to (see :meth:`depth_of`); by default the innermost.
+        Raises ImpureHelper for an effect inside a region that must be pure.
+        """
+        if (purity := self.purity) and (effect := _EFFECTS.get(cls)):
+            raise ImpureHelper(purity.helper, role=purity.role, effect=effect, span=self.span)
+        depth = len(self.frames) - 1 if depth is None else depth
+        results = tuple(self._value(dtype, shape, name, depth) for dtype, shape in types)
+        op = cls(id=OpID(self._fresh("op")), results=results, span=self.span, **fields)
+        self.frames[depth].ops.append(op)
+        return results
+
+    def emit_one(
+        self, cls: type[Op], dtype: DType, shape: tuple[Extent, ...] = (), *, depth: int | None = None, **fields: Any
+    ) -> Value:
+        """:meth:`emit` for an operation with one result."""
+        (result,) = self.emit(cls, (dtype, shape), depth=depth, **fields)
+        return result
+
+    def consed(
+        self, key: Any, depth: int, cls: type[Op], dtype: DType, shape: tuple[Extent, ...] = (), **fields: Any
+    ) -> Value:
+        """The result of a pure operation that is emitted at most once in the frame at ``depth``."""
+        table = self.frames[depth].cons
+        found: Value | None = table.get(key)
+        if found is None:
+            found = table[key] = self.emit_one(cls, dtype, shape, depth=depth, **fields)
+        return found
+
+    def depth_of(self, values: Iterable[Value] = (), extents: Iterable[Extent] = ()) -> int:
+        """Depth of the outermost visible frame where the values and the extents' Dyn atoms are defined."""
+        depth = self.base
+        for value in values:
+            depth = max(depth, self._home.get(value.id, depth))
+        for extent in extents:
+            for atom in extent.atoms():
+                if isinstance(atom, Dyn):
+                    depth = max(depth, self._home.get(atom.value, depth))
+        return min(depth, len(self.frames) - 1)
+
+    # -- facts of the kernel
+
+    def condition(self, kind: Any, lhs: Extent, rhs: Extent, reason: str) -> None:
+        """Record a launch condition once; conditions on device data are left to guards (language decision 5)."""
+        if not (lhs.launch_visible and rhs.launch_visible):
+            return
+        found = Condition(kind=kind, lhs=lhs, rhs=rhs, reason=reason, span=self.span)
+        if not any((c.kind, c.lhs, c.rhs) == (kind, lhs, rhs) for c in self.conditions):
+            self.conditions.append(found)
+
+    def assume(self, kind: Any, detail: str) -> None:
+        """Record a promise of the author (language decision 4)."""
+        self.assumptions.append(Assumption(kind=kind, detail=detail, span=self.span))
+
+    # -- trials
+
+    def mark(self) -> Mark:
+        """A point to :meth:`undo` to."""
+        frames = [(len(f.ops), dict(f.cons)) for f in self.frames]
+        return frames, dict(self._next), len(self.conditions), len(self.assumptions), len(self.domains)
+
+    def undo(self, mark: Mark) -> None:
+        """Forget everything emitted since ``mark``; regions opened since are dropped."""
+        frames, counters, conditions, assumptions, domains = mark
+        del self.frames[len(frames) :]
+        for frame, (ops, cons) in zip(self.frames, frames, strict=True):
+            del frame.ops[ops:]
+            frame.cons = cons
+        self._next = counters
+        del self.conditions[conditions:], self.assumptions[assumptions:], self.domains[domains:]
+
+    @contextmanager
+    def at(self, span: Span) -> Iterator[None]:
+        """Attribute what is emitted inside to ``span``."""
+        saved, self.span = self.span, span
+        try:
+            yield
+        finally:
+            self.span = saved
