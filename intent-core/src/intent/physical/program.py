@@ -1,4 +1,4 @@
-"""A physical program: one launch, its segments, interface and launch conditions (spec: kir-to-gpu-program 4)."""
+"""A physical program: one launch, its segments, interface and conditions (spec: kir-to-gpu-program 4)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ class SegmentAxis:
 class Segment:
     """The programs ``offset <= id < offset + length`` of one execution group.
 
-    ``body.args`` is (local id,), the index scalar ``id - offset``; the decode into coordinates is in the body.
+    ``body.args`` is (local id,), the index scalar ``id - offset``; the decode into coordinates is in
+    the body.
     """
 
     group: int
@@ -57,7 +58,8 @@ class Guard:
         return value <= self.bound if self.kind == "at_most" else value % self.bound == 0
 
     def __str__(self) -> str:
-        return f"{self.extent} <= {self.bound}" if self.kind == "at_most" else f"{self.extent} % {self.bound} == 0"
+        test = f"<= {self.bound}" if self.kind == "at_most" else f"% {self.bound} == 0"
+        return f"{self.extent} {test}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,8 +75,8 @@ class Program:
     """A complete, self-contained GPU program.
 
     ``params`` in the author's order. ``workspace`` lists the buffers that live in the hidden workspace
-    argument: slice i of a ``program`` scoped buffer belongs to global program id i. ``dims`` is the global dim
-    order. ``knobs`` are provider settings (``num_warps``, ``num_stages``, ...), never meaning.
+    argument: slice i of a ``program`` scoped buffer belongs to global program id i. ``dims`` is the global
+    dim order. ``knobs`` are provider settings (``num_warps``, ``num_stages``, ...), never meaning.
     """
 
     name: str
@@ -86,6 +88,11 @@ class Program:
     dims: tuple[Dim, ...] = ()
     knobs: tuple[tuple[str, int], ...] = ()
     span: Span = field(default=UNKNOWN, compare=False)
+
+    def __str__(self) -> str:
+        from intent.physical.text import print_program
+
+        return print_program(self)
 
     @property
     def views(self) -> Iterator[View]:
