@@ -101,7 +101,7 @@ class ImmutableValue(IntentError):
 
 
 class SliceExtentObserved(IntentError):
-    """A summarizer or emitter makes its slice's extent or local position a value (spec: logical-program 5)."""
+    """A summarizer or emitter makes its slice's extent or position a value (spec: logical-program 5)."""
 
     code = "INT066"
 

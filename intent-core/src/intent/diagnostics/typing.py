@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Unpack
 
 from intent.diagnostics.base import IntentError, Where
-from intent.diagnostics.words import shape_text
+from intent.diagnostics.words import dtype_word, shape_text
 
 __all__ = [
     "ConditionNotScalar",
@@ -35,7 +35,7 @@ class MixedDTypes(IntentError):
         super().__init__(
             f"the operands of '{operation}' have different dtypes",
             seen=operands,
-            fix=f"cast one side, for example I.cast({last_name}, I.{first})",
+            fix=f"cast one side, for example I.cast({last_name}, I.{dtype_word(first)})",
             **where,
         )
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 
-__all__ = ["did_you_mean", "listing", "plural", "shape_text"]
+__all__ = ["did_you_mean", "dtype_word", "listing", "plural", "shape_text"]
 
 
 def did_you_mean(name: str, known: Iterable[str], *, prefix: str = "") -> str | None:
@@ -29,6 +30,12 @@ def listing(names: Sequence[str]) -> str:
 def plural(count: int, noun: str) -> str:
     """``1 argument``, ``2 arguments``."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def dtype_word(type_: object) -> str:
+    """The dtype that a type's text begins with: ``f16`` of ``f16[M, N]``."""
+    match = re.match(r"\w+", str(type_))
+    return match.group() if match else str(type_)
 
 
 def shape_text(shape: Iterable[object]) -> str:

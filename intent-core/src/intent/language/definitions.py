@@ -1,0 +1,121 @@
+"""The decorators ``@intent.kernel`` and ``@intent.fn`` (spec: kernel-and-host 1, 3).
+
+Decorating keeps the Python function and takes its source and its captured constants; nothing is analysed, imported
+or compiled until :func:`intent.compile` asks for it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from types import FrameType, FunctionType
+from typing import Any, ClassVar, Generic, ParamSpec
+
+from intent.diagnostics import HelperCalledDirectly, KernelCalledDirectly, NotADefinition
+from intent.language.binding import bind
+from intent.language.captures import Captures
+from intent.language.namespace import AnnotationScope
+from intent.language.signature import KernelSignature, resolve_signature
+from intent.language.source import FunctionSource
+from intent.types import Span
+
+__all__ = ["Definition", "FnDefinition", "KernelDefinition", "fn", "kernel"]
+
+P = ParamSpec("P")
+
+
+class Definition(Generic[P]):
+    """A decorated Python function: its source, and what it captures."""
+
+    decorator: ClassVar[str]
+
+    def __init__(self, function: Callable[P, Any], frame: FrameType | None) -> None:
+        if not isinstance(function, FunctionType) or function.__name__ == "<lambda>":
+            raise NotADefinition(
+                "a function written with def",
+                function,
+                fix=f"put @intent.{self.decorator} directly above a def, below other decorators",
+            )
+        self.function = function
+        self.source = FunctionSource(function)
+        self.captures = Captures(function, self.source)
+        self.annotation_scope = AnnotationScope(function, frame)
+        self.__name__ = function.__name__
+        self.__qualname__ = function.__qualname__
+        self.__module__ = function.__module__
+        self.__doc__ = function.__doc__
+        self.__wrapped__ = function
+
+    @property
+    def name(self) -> str:
+        """The function's own name."""
+        return self.function.__name__
+
+    @property
+    def python_signature(self) -> inspect.Signature:
+        """Parameters and defaults as Python sees them; annotations are left as written."""
+        return inspect.signature(self.function)
+
+    def __repr__(self) -> str:
+        return f"<intent.{self.decorator} {self.__qualname__} at {self.source.file}:{self.source.first_line}>"
+
+
+class KernelDefinition(Definition[P]):
+    """One logical kernel; give it to :func:`intent.compile`."""
+
+    decorator = "kernel"
+
+    @cached_property
+    def signature(self) -> KernelSignature:
+        """The typed parameters. Raises AnnotationError at the author's line."""
+        return resolve_signature(self)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+        raise KernelCalledDirectly(self.name)
+
+
+class FnDefinition(Definition[P]):
+    """A typed helper of kernels; it is typed anew at each call."""
+
+    decorator = "fn"
+
+    def bind(
+        self,
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        *,
+        span: Span | None = None,
+        chain: Iterable[Span] = (),
+    ) -> dict[str, Any]:
+        """Arguments by parameter name, defaults filled in.
+
+        Raises:
+            MissingArgument, TooManyArguments, UnknownKeyword, RepeatedArgument: at ``span``.
+        """
+        return bind(self.name, self.python_signature, args, kwargs or {}, span=span, chain=chain)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+        raise HelperCalledDirectly(self.name)
+
+
+def kernel(function: Callable[P, Any]) -> KernelDefinition[P]:
+    """Define a kernel: one specialization is one artifact is one launch (spec: kernel-and-host 1).
+
+    Parameters are views (``I.In[...]``, ``I.Out[...]``, ``I.InOut[...]``), run-time scalars (``I.f32``) and
+    constexprs (``I.Constexpr[int]``). A kernel returns nothing; results go to Out and InOut views.
+
+    Raises:
+        NotADefinition: the decorated object is not a plain function.
+    """
+    return KernelDefinition(function, sys._getframe(1))  # noqa: SLF001 -- local names in annotations
+
+
+def fn(function: Callable[P, Any]) -> FnDefinition[P]:
+    """Define a helper that kernels call with scalars, tensors, tuples and records (spec: kernel-and-host 3).
+
+    Raises:
+        NotADefinition: the decorated object is not a plain function.
+    """
+    return FnDefinition(function, sys._getframe(1))  # noqa: SLF001 -- local names in annotations

@@ -1,0 +1,87 @@
+"""The source of a decorated function: its text at decoration, its syntax tree, and spans of its nodes."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Callable
+from functools import cached_property, lru_cache
+from typing import Any
+
+from intent.diagnostics import SourceUnavailable
+from intent.types import Span
+
+__all__ = ["FunctionSource"]
+
+
+class FunctionSource:
+    """Where one Python function was written.
+
+    The lines of its file are taken at decoration, so that a file edited later does not change what is compiled; they
+    are parsed when first needed. It works for files, for notebook cells and for executed text that is registered in
+    :mod:`linecache`.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        code = function.__code__
+        self.name = function.__name__
+        self.file: str = code.co_filename
+        self.first_line: int = code.co_firstlineno
+        linecache.checkcache(self.file)
+        self._lines: tuple[str, ...] = tuple(linecache.getlines(self.file, function.__globals__))
+
+    @cached_property
+    def tree(self) -> ast.FunctionDef:
+        """The function's definition, with line numbers of its file.
+
+        Raises:
+            SourceUnavailable: the file is gone, or does not hold this function.
+        """
+        module = _parse("".join(self._lines), self.file) if self._lines else None
+        for node in ast.walk(module) if module else ():
+            if isinstance(node, ast.FunctionDef) and node.name == self.name:
+                first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+                if first == self.first_line:
+                    return node
+        raise SourceUnavailable(self.name, self.file)
+
+    @property
+    def text(self) -> str:
+        """The author's lines from the first decorator to the end of the body."""
+        return "".join(self._lines[self.first_line - 1 : self.tree.end_lineno])
+
+    def span(self, node: ast.AST) -> Span:
+        """Where ``node`` stands: columns in characters, with the author's whole lines."""
+        line, end_line = getattr(node, "lineno", 0), getattr(node, "end_lineno", None)
+        if not line:
+            return self.definition_span
+        end_line = end_line or line
+        return Span(
+            file=self.file,
+            line=line,
+            column=self._characters(line, node.col_offset),  # type: ignore[attr-defined]
+            end_line=end_line,
+            end_column=self._characters(end_line, node.end_col_offset or 0),  # type: ignore[attr-defined]
+            source="".join(self._lines[line - 1 : end_line]).rstrip("\n"),
+        )
+
+    @property
+    def definition_span(self) -> Span:
+        """The ``def`` line (the whole of its first line)."""
+        line = self.tree.lineno
+        text = self._lines[line - 1].rstrip("\n")
+        start = len(text) - len(text.lstrip())
+        return Span(self.file, line, start, line, len(text), text)
+
+    def _characters(self, line: int, offset: int) -> int:
+        """Python's columns count UTF-8 bytes; ours count characters."""
+        return len(self._lines[line - 1].encode()[:offset].decode(errors="ignore"))
+
+
+@lru_cache(maxsize=16)
+def _parse(text: str, file: str) -> ast.Module | None:
+    """One file is parsed once for all its kernels. A notebook cell with magics does not parse."""
+    try:
+        return ast.parse(text, filename=file)
+    except (SyntaxError, ValueError):
+        return None
