@@ -1,11 +1,13 @@
 """The names that authors write: ``import intent.language as I``.
 
-Annotations (``I.In``, ``I.Out``, ``I.InOut``, ``I.Constexpr``, ``I.Enum``, ``I.constraints``), dtypes (``I.f32`` and the
-rest), constants, and every operation of the language. Operations only have a meaning inside functions decorated
-with ``@intent.kernel`` or ``@intent.fn``; their docstrings say shapes, dtypes and errors.
+Annotations (``I.In``, ``I.Out``, ``I.InOut``, ``I.Constexpr``, ``I.Enum``, ``I.constraints``), dtypes
+(``I.f32`` and the rest), constants, and every operation of the language. Operations only have a meaning
+inside functions decorated with ``@intent.kernel`` or ``@intent.fn``; their docstrings say shapes, dtypes
+and errors.
 
 Importing this package touches no driver and imports no provider.
 """
+# ruff: noqa: A004 -- these names are meant to be written as I.bool, I.abs, ...
 
 from __future__ import annotations
 

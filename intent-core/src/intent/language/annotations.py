@@ -1,7 +1,7 @@
 """What authors write behind the colon of a kernel's parameter (spec: kernel-and-host 1, 4, 6).
 
-``I.In[...]`` and the others only keep what was written; :mod:`intent.language.signature` judges it, so that an
-error can point at the author's line.
+``I.In[...]`` and the others only keep what was written; :mod:`intent.language.signature` judges it, so that
+an error can point at the author's line.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def constraints(
 
 
 class _View:
-    """A view of an external allocation: ``I.In[dtype, shape]`` or ``I.In[dtype, shape, I.constraints(...)]``."""
+    """A view of an external allocation: ``I.In[dtype, shape]``, perhaps with ``I.constraints(...)``."""
 
     mode: ClassVar[Mode]
 
@@ -111,8 +111,8 @@ class InOut(_View):
 class Constexpr:
     """A parameter bound when the kernel is compiled: ``CAUSAL: I.Constexpr[bool]``.
 
-    Its type is int, float, bool, str or a subclass of I.Enum. Bind it with
-    ``intent.compile(kernel, constexprs={"CAUSAL": True})``; a Python default is allowed. spec: kernel-and-host 4
+    Its type is int, float, bool, str or a subclass of I.Enum. Bind it with ``intent.compile(kernel,
+    constexprs={"CAUSAL": True})``; a Python default is allowed. spec: kernel-and-host 4
     """
 
     def __class_getitem__(cls, type_: object) -> ConstexprAnnotation:

@@ -1,7 +1,10 @@
-"""Atomic operations. ``address`` is ``view[i]``, or a view together with ``index=`` (spec: logical-program 10).
+"""Atomic operations.
 
-Orders: loads take ``relaxed`` or ``acquire``, stores ``relaxed`` or ``release``, all others also ``acq_rel``. There
-is no scope: participants are the executions of this invocation that reach the same element.
+``address`` is ``view[i]``, or a view together with ``index=`` (spec: logical-program 10).
+
+Orders: loads take ``relaxed`` or ``acquire``, stores ``relaxed`` or ``release``, all others also
+``acq_rel``. There is no scope: participants are the executions of this invocation that reach the same
+element.
 """
 
 from __future__ import annotations

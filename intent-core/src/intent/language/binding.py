@@ -51,38 +51,33 @@ def bind(
             given[name] = value
         else:
             extra[keyword] = value
-    return _complete(callee, signature, given, extra, where, aliases or {})
+    text = signature_text(callee, signature)
+    takes_any = any(p.kind is Parameter.VAR_KEYWORD for p in parameters.values())
+    if extra and not takes_any:
+        accepted = [*parameters, *(aliases or {})]
+        raise UnknownKeyword(callee, next(iter(extra)), accepted=accepted, signature=text, **where)
+    bound, missing = _complete(signature, given, extra)
+    if missing:
+        raise MissingArgument(callee, missing, signature=text, **where)
+    return bound
 
 
 def _complete(
-    callee: str,
-    signature: Signature,
-    given: dict[str, Any],
-    extra: dict[str, Any],
-    where: Where,
-    aliases: Mapping[str, str],
-) -> dict[str, Any]:
-    """Fill in defaults, and refuse what is missing or what nobody takes."""
+    signature: Signature, given: Mapping[str, Any], extra: dict[str, Any]
+) -> tuple[dict[str, Any], list[str]]:
+    """Every parameter's argument or default, and the names of those that have neither."""
     bound: dict[str, Any] = {}
     missing: list[str] = []
-    takes_extra = False
     for name, parameter in signature.parameters.items():
         if parameter.kind is Parameter.VAR_KEYWORD:
             bound[name] = extra
-            takes_extra = True
         elif name in given:
             bound[name] = given[name]
         elif parameter.default is not Parameter.empty:
             bound[name] = parameter.default
         elif parameter.kind is not Parameter.VAR_POSITIONAL:
             missing.append(name)
-    text = signature_text(callee, signature)
-    if extra and not takes_extra:
-        accepted = [*signature.parameters, *aliases]
-        raise UnknownKeyword(callee, next(iter(extra)), accepted=accepted, signature=text, **where)
-    if missing:
-        raise MissingArgument(callee, missing, signature=text, **where)
-    return bound
+    return bound, missing
 
 
 def signature_text(callee: str, signature: Signature) -> str:

@@ -1,7 +1,7 @@
 """What a kernel or helper sees of the names around it (spec: kernel-and-host 3).
 
-Numbers, strings, enum members and dtypes are taken at decoration and stay what they were. Other names, such as a
-helper that is defined further down, are looked up when they are asked for.
+Numbers, strings, enum members and dtypes are taken at decoration and stay what they were. Other names, such
+as a helper that is defined further down, are looked up when they are asked for.
 """
 
 from __future__ import annotations

@@ -39,7 +39,10 @@ def full(shape: Shape, fill: Value, dtype: DType) -> Value:
 
 @intrinsic("zeros")
 def zeros(shape: Shape, dtype: DType) -> Value:
-    """A tensor of ``shape`` and ``dtype`` with zero (False for bool) everywhere. spec: logical-program 2"""
+    """A tensor of ``shape`` and ``dtype`` with zero (False for bool) everywhere.
+
+    spec: logical-program 2
+    """
 
 
 @intrinsic("reshape")
@@ -57,7 +60,9 @@ def reshape(value: Value, shape: Shape) -> Value:
 
 @intrinsic("transpose", permutation="perm")
 def transpose(value: Value, perm: Axes = None) -> Value:
-    """The axes of ``value`` in the order ``perm``; without it in reversed order. ``permutation=`` means the same.
+    """The axes of ``value`` in the order ``perm``; without it in reversed order.
+
+    ``permutation=`` means the same as ``perm=``.
 
     Shape: axis ``i`` of the result is axis ``perm[i]`` of ``value``.
 
@@ -70,7 +75,7 @@ def transpose(value: Value, perm: Axes = None) -> Value:
 
 @intrinsic("join")
 def join(lhs: Value, rhs: Value) -> Value:
-    """Two tensors side by side in a new last axis of extent 2: ``result[..., 0]`` is lhs, ``[..., 1]`` is rhs.
+    """Two tensors side by side in a new last axis: ``result[..., 0]`` is lhs, ``[..., 1]`` is rhs.
 
     Shape: ``shape(lhs) + (2,)``; both operands share one shape and dtype.
 
@@ -85,8 +90,8 @@ def join(lhs: Value, rhs: Value) -> Value:
 def cast(value: Value, dtype: DType) -> Value:
     """``value`` converted to ``dtype``; the shape is kept.
 
-    Integers keep their low bits; integer to float rounds to nearest even; float to integer truncates (NaN and out
-    of range are invalid input); narrower floats round to nearest even; to bool means ``!= 0``.
+    Integers keep their low bits; integer to float rounds to nearest even; float to integer truncates (NaN
+    and out of range are invalid input); narrower floats round to nearest even; to bool means ``!= 0``.
 
     Raises:
         LiteralNotRepresentable: ``value`` is a literal that ``dtype`` cannot hold.
@@ -108,9 +113,9 @@ def bitcast(value: Value, dtype: DType) -> Value:
 
 @intrinsic("select")
 def select(condition: Value, true_value: Value, false_value: Value) -> Value:
-    """Elementwise ``true_value`` where ``condition`` holds and ``false_value`` elsewhere; all three broadcast.
+    """Elementwise ``true_value`` where ``condition`` holds and ``false_value`` elsewhere.
 
-    Both values are computed. The condition has dtype bool, the other two share a dtype.
+    All three broadcast. Both values are computed. The condition has dtype bool, the other two share a dtype.
 
     Raises:
         MixedDTypes, WrongDType, ShapeMismatch.

@@ -1,4 +1,7 @@
-"""Sums of products over paired axes (spec: logical-program 6). Operands share a dtype; there is no implicit tf32."""
+"""Sums of products over paired axes (spec: logical-program 6).
+
+Operands share a dtype; there is no implicit tf32.
+"""
 
 from __future__ import annotations
 
@@ -38,12 +41,18 @@ def dot(lhs: Value, rhs: Value, *, acc_dtype: DType) -> Value:
 
 @intrinsic("matvec")
 def matvec(matrix: Value, vector: Value, *, acc_dtype: DType, transpose: bool = False) -> Value:
-    """``[..., M, K]`` times ``[..., K]`` gives ``[..., M]``; ``transpose`` swaps the matrix's last two axes."""
+    """``[..., M, K]`` times ``[..., K]`` gives ``[..., M]``.
+
+    ``transpose`` swaps the matrix's axes M and K.
+    """
 
 
 @intrinsic("vecmat")
 def vecmat(vector: Value, matrix: Value, *, acc_dtype: DType, transpose: bool = False) -> Value:
-    """``[..., K]`` times ``[..., K, N]`` gives ``[..., N]``; ``transpose`` swaps the matrix's last two axes."""
+    """``[..., K]`` times ``[..., K, N]`` gives ``[..., N]``.
+
+    ``transpose`` swaps the matrix's axes K and N.
+    """
 
 
 @intrinsic("matmul")

@@ -1,7 +1,7 @@
 """The decorators ``@intent.kernel`` and ``@intent.fn`` (spec: kernel-and-host 1, 3).
 
-Decorating keeps the Python function and takes its source and its captured constants; nothing is analysed, imported
-or compiled until :func:`intent.compile` asks for it.
+Decorating keeps the Python function and takes its source and its captured constants; nothing is analysed,
+imported or compiled until :func:`intent.compile` asks for it.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class KernelDefinition(Definition[P]):
         """The typed parameters. Raises AnnotationError at the author's line."""
         return resolve_signature(self)
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:  # noqa: ARG002
         raise KernelCalledDirectly(self.name)
 
 
@@ -96,7 +96,7 @@ class FnDefinition(Definition[P]):
         """
         return bind(self.name, self.python_signature, args, kwargs or {}, span=span, chain=chain)
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:  # noqa: ARG002
         raise HelperCalledDirectly(self.name)
 
 

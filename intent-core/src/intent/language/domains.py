@@ -12,8 +12,8 @@ __all__ = ["domain", "end", "enumerate_", "indices", "members", "parallel", "rag
 def domain(begin: Value, end: Value, step: Value = 1) -> Region:
     """The ordered coordinates ``begin, begin + step, ...`` below ``end``; empty if ``end <= begin``.
 
-    ``axis[a:b]`` of a domain is a subregion: it keeps coordinates and is never clamped. A domain in a subscript
-    makes one result axis. ``start=`` and ``stop=`` mean the same as ``begin=`` and ``end=``.
+    ``axis[a:b]`` of a domain is a subregion: it keeps coordinates and is never clamped. A domain in a
+    subscript makes one result axis. ``start=`` and ``stop=`` mean the same as ``begin=`` and ``end=``.
 
     Raises:
         InvalidStep: a constant step below 1.
@@ -27,8 +27,8 @@ def domain(begin: Value, end: Value, step: Value = 1) -> Region:
 def parallel(domain: Region) -> Region:
     """The points of ``domain`` in no order: ``for i in I.parallel(domain)`` runs its body once for each.
 
-    A tuple of domains gives a tuple of coordinates. Carries, ``break`` and ``return`` are errors; ``continue`` ends
-    the point.
+    A tuple of domains gives a tuple of coordinates. Carries, ``break`` and ``return`` are errors;
+    ``continue`` ends the point.
 
     Raises:
         CarryInParallel, BreakInParallel, ReturnInParallel, CollidingWrites.
@@ -39,9 +39,10 @@ def parallel(domain: Region) -> Region:
 
 @intrinsic("indices", domain="region")
 def indices(region: Region) -> Value:
-    """The source coordinates of ``region`` as an ``index`` tensor of rank one; of a tuple of regions, a tuple.
+    """The source coordinates of ``region`` as an ``index`` tensor of rank one.
 
-    The tensor keeps its provenance through helpers, slices, broadcasts, reshapes, transposes and records.
+    A tuple of regions gives a tuple of tensors. The tensor keeps its provenance through helpers, slices,
+    broadcasts, reshapes, transposes and records.
 
     spec: logical-program 1.1
     """
@@ -49,7 +50,10 @@ def indices(region: Region) -> Value:
 
 @intrinsic("end", domain="region")
 def end(region: Region) -> Value:
-    """The exclusive end of ``region`` as an ``index`` scalar. spec: logical-program 1"""
+    """The exclusive end of ``region`` as an ``index`` scalar.
+
+    spec: logical-program 1
+    """
 
 
 @intrinsic("enumerate", domain="region")
@@ -64,8 +68,8 @@ def enumerate_(region: Region) -> Region:
 def ragged(outer: Region, members: Region, offsets: Value, indices: Value = None) -> Region:
     """Groups of members: group ``g`` of ``outer`` holds ``members[offsets[g]:offsets[g + 1]]``.
 
-    ``groups.outer`` is the outer domain, ``groups[g]`` the region of one group. With ``indices`` the members of a
-    group are ``indices[i]`` for ``i`` in that region.
+    ``groups.outer`` is the outer domain, ``groups[g]`` the region of one group. With ``indices`` the
+    members of a group are ``indices[i]`` for ``i`` in that region.
 
     Args:
         outer: a domain of G groups.

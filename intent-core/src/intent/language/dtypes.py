@@ -72,7 +72,7 @@ FOREIGN: Final = MappingProxyType(
 """What other array libraries call our dtypes: only for suggestions."""
 
 
-def dtype(name: str) -> DType:
+def dtype(name: object) -> DType:
     """The dtype called ``name``, for example ``I.dtype("f32")``.
 
     Raises:

@@ -52,27 +52,42 @@ def log2(value: Value) -> Value:
 
 @intrinsic("log1p")
 def log1p(value: Value) -> Value:
-    """``log(1 + value)``, exact for small values. Accuracy: 1 ULP. Raises WrongDType for integers and bool."""
+    """``log(1 + value)``, exact for small values.
+
+    Accuracy: 1 ULP. Raises WrongDType for integers and bool.
+    """
 
 
 @intrinsic("lgamma")
 def lgamma(value: Value) -> Value:
-    """``log(abs(gamma(value)))``; +inf at the poles and infinities. Accuracy: 6 ULP away from its zeros. Raises WrongDType for integers and bool."""
+    """``log(abs(gamma(value)))``; +inf at the poles and infinities.
+
+    Accuracy: 6 ULP away from its zeros. Raises WrongDType for integers and bool.
+    """
 
 
 @intrinsic("sin")
 def sin(value: Value) -> Value:
-    """The sine of ``value`` in radians, for any finite argument. Accuracy: 2 ULP. Raises WrongDType for integers and bool."""
+    """The sine of ``value`` in radians, for any finite argument.
+
+    Accuracy: 2 ULP. Raises WrongDType for integers and bool.
+    """
 
 
 @intrinsic("asin")
 def asin(value: Value) -> Value:
-    """The principal arcsine of ``value`` in radians. Accuracy: 2 ULP. Raises WrongDType for integers and bool."""
+    """The principal arcsine of ``value`` in radians.
+
+    Accuracy: 2 ULP. Raises WrongDType for integers and bool.
+    """
 
 
 @intrinsic("cos")
 def cos(value: Value) -> Value:
-    """The cosine of ``value`` in radians, for any finite argument. Accuracy: 2 ULP. Raises WrongDType for integers and bool."""
+    """The cosine of ``value`` in radians, for any finite argument.
+
+    Accuracy: 2 ULP. Raises WrongDType for integers and bool.
+    """
 
 
 @intrinsic("erf")
@@ -82,12 +97,18 @@ def erf(value: Value) -> Value:
 
 @intrinsic("erfc")
 def erfc(value: Value) -> Value:
-    """The complementary error function; not computed as ``1 - erf(value)``. Accuracy: 4 ULP (f32), 5 ULP (f64). Raises WrongDType for integers and bool."""
+    """The complementary error function; not computed as ``1 - erf(value)``.
+
+    Accuracy: 4 ULP (f32), 5 ULP (f64). Raises WrongDType for integers and bool.
+    """
 
 
 @intrinsic("i0")
 def i0(value: Value) -> Value:
-    """The modified Bessel function of the first kind, order zero. Accuracy: 6 ULP. Raises WrongDType for integers and bool."""
+    """The modified Bessel function of the first kind, order zero.
+
+    Accuracy: 6 ULP. Raises WrongDType for integers and bool.
+    """
 
 
 @intrinsic("rsqrt")
@@ -143,7 +164,9 @@ def exp2(value: Value, *, approximate: bool = False, flush_to_zero: bool = False
 
 @intrinsic("tanh")
 def tanh(value: Value, *, approximate: bool = False) -> Value:
-    """The hyperbolic tangent of ``value``. Accuracy: 2 ULP, or 2**-11 relative with ``approximate`` (f32 only).
+    """The hyperbolic tangent of ``value``.
+
+    Accuracy: 2 ULP, or 2**-11 relative with ``approximate`` (f32 only).
 
     Raises:
         WrongDType: integers and bool, or ``approximate`` on a dtype other than f32.
@@ -164,4 +187,7 @@ def isnan(value: Value) -> Value:
 
 @intrinsic("isinf")
 def isinf(value: Value) -> Value:
-    """Whether each element is an infinity: a bool of the same shape. Raises WrongDType for integers and bool."""
+    """Whether each element is an infinity: a bool of the same shape.
+
+    Raises WrongDType for integers and bool.
+    """

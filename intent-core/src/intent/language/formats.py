@@ -12,8 +12,8 @@ __all__ = ["ScaledFormat", "e2m1", "e4m3", "e8m0"]
 class ScaledFormat:
     """How one element or one scale of a microscaled operand is encoded.
 
-    ``bits`` is the width of one logical element, ``carrier`` the dtype of the stored array and ``per_carrier`` how
-    many elements one stored item holds, lowest bits first.
+    ``bits`` is the width of one logical element, ``carrier`` the dtype of the stored array and
+    ``per_carrier`` how many elements one stored item holds, lowest bits first.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """The kinds of things that intrinsics take and give, as names for signatures.
 
-Values of kernels are typed by Intent's own front end, so for Python's checkers each kind is ``Any``; the names say
-what an argument has to be.
+Values of kernels are typed by Intent's own front end, so for Python's checkers each kind is ``Any``; the
+names say what an argument has to be.
 """
 
 from __future__ import annotations

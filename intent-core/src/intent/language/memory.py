@@ -49,8 +49,8 @@ def scatter_unique(target: View, index: Index, value: Value, valid: Value = True
 def scatter_reduce(target: View, index: Index, value: Value, combine: Helper, valid: Value = True) -> None:
     """Combine each valid ``value`` into its destination; the old value of the target takes part.
 
-    ``combine`` is a pure helper of two elements, or I.add, I.maximum, I.minimum; it is associative and commutative
-    by declaration.
+    ``combine`` is a pure helper of two elements, or I.add, I.maximum, I.minimum; it is associative and
+    commutative by declaration.
 
     Raises:
         WriteToReadOnly, ImpureHelper, WrongRank, MixedDTypes, ShapeMismatch.
@@ -72,7 +72,10 @@ def store(target: View, index: Index, value: Value) -> None:
 
 @intrinsic("mutable_load", source="target")
 def mutable_load(target: View, index: Index) -> Value:
-    """``target[index]`` of a view or a buffer, read at this place of the program. spec: logical-program 9"""
+    """``target[index]`` of a view or a buffer, read at this place of the program.
+
+    spec: logical-program 9
+    """
 
 
 @intrinsic("buffer")

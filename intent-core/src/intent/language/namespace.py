@@ -13,8 +13,8 @@ __all__ = ["AnnotationScope"]
 class AnnotationScope:
     """The names that a function's annotations may use.
 
-    Python drops the local variables of an enclosing function that only annotations mention. They are taken from
-    the frame that decorates, and only those names, so that nothing else is kept alive.
+    Python drops the local variables of an enclosing function that only annotations mention. They are taken
+    from the frame that decorates, and only those names, so that nothing else is kept alive.
     """
 
     def __init__(self, function: Callable[..., Any], frame: FrameType | None) -> None:

@@ -80,7 +80,10 @@ def one_of_two(compression_axis: int, logical_extent: Value) -> Value:
 
 @intrinsic("sparse.two_of_four")
 def two_of_four(compression_axis: int, logical_extent: Value) -> Value:
-    """The format that keeps two of every four; metadata is a record ``first, second`` of positions (``index``)."""
+    """The format that keeps two of every four.
+
+    Metadata is a record ``first, second`` of positions (``index``).
+    """
 
 
 class Sparse(Namespace):

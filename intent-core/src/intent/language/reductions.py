@@ -1,4 +1,6 @@
-"""Reductions in no order, their builtin forms, and reductions that give positions (spec: logical-program 5, 6)."""
+"""Reductions in no order: the author's own, builtin ones, and positions (spec: logical-program 5)."""
+
+# ruff: noqa: ARG002, PLR0917 -- the parameters are the signature that authors see
 
 from __future__ import annotations
 
@@ -140,7 +142,7 @@ def histogram(
     valid: Value = True,
     count_dtype: DType = dtypes.i32,
 ) -> Value:
-    """How often each of ``0 .. bins - 1`` occurs among the active ``values``: shape ``(bins,)``, ``count_dtype``.
+    """How often each of ``0 .. bins - 1`` occurs among the active ``values``; shape ``(bins,)``.
 
     Args:
         values: an integer tensor; active elements must be in range.

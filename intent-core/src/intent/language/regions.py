@@ -1,4 +1,5 @@
 """Homomorphisms over contiguous slices of an ordered axis (spec: logical-program 5)."""
+# ruff: noqa: PLR0917 -- published programs may pass every argument by position
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ def region_fold(
 ) -> Value:
     """Cut ``source`` along ``axis`` into slices anywhere, summarize each, and combine the summaries in order.
 
-    The author declares ``summarize(A ++ B) == combine(summarize(A), summarize(B))`` for adjacent slices and that
-    ``identity`` is neutral. The extent of a slice cannot be observed.
+    The author declares ``summarize(A ++ B) == combine(summarize(A), summarize(B))`` for adjacent slices and
+    that ``identity`` is neutral. The extent of a slice cannot be observed.
 
     Args:
         source: a tensor, or a tuple or record of tensors with one extent along ``axis``.
@@ -49,11 +50,11 @@ def region_scan(
     emit: Helper,
     operands: tuple[Value, ...] = (),
 ) -> Value:
-    """``(outputs, final_state)``: as ``I.region_fold``, and every slice emits outputs from its incoming state.
+    """``(outputs, final_state)``: a region fold whose slices emit outputs from their incoming states.
 
-    The state before a slice is ``apply(summary of all before, initial_state)``; ``emit(slice, state, operands)``
-    gives one output for each member of the slice. The author declares that emitting ``A ++ B`` equals emitting A,
-    then B from ``apply(summarize(A), state)``.
+    The state before a slice is ``apply(summary of all before, initial_state)``; ``emit(slice, state,
+    operands)`` gives one output for each member of the slice. The author declares that emitting ``A ++ B``
+    equals emitting A, then B from ``apply(summarize(A), state)``.
 
     Args:
         source: a tensor, or a tuple or record of tensors with one extent along ``axis``.

@@ -30,7 +30,7 @@ REMOVED: Final[dict[str, str]] = {
     "blocks": _BLOCKS,
     "block_size": _BLOCKS,
     "cdiv": "write (n + m - 1) // m",
-    "state_stream": "write I.region_fold or I.region_scan for what may be cut anywhere, a for loop for the rest",
+    "state_stream": "write I.region_fold or I.region_scan if it may be cut anywhere, else a for loop",
     "ordered": "loop over the domain itself: for i in I.domain(...)",
     "static_range": "write range(...) or I.domain(...)",
     "program_id": _INSTANCES,

@@ -39,8 +39,8 @@ MISSING: Final = _Missing()
 class Param:
     """One parameter.
 
-    A view has ``mode``, ``dtype``, ``shape`` (ints and symbols) and ``constraints``; a scalar has ``dtype``; a
-    constexpr has ``constexpr_type`` and perhaps ``default``.
+    A view has ``mode``, ``dtype``, ``shape`` (ints and symbols) and ``constraints``; a scalar has
+    ``dtype``; a constexpr has ``constexpr_type`` and perhaps ``default``.
     """
 
     name: str

@@ -17,9 +17,9 @@ __all__ = ["FunctionSource"]
 class FunctionSource:
     """Where one Python function was written.
 
-    The lines of its file are taken at decoration, so that a file edited later does not change what is compiled; they
-    are parsed when first needed. It works for files, for notebook cells and for executed text that is registered in
-    :mod:`linecache`.
+    The lines of its file are taken at decoration, so that a file edited later does not change what is
+    compiled; they are parsed when first needed. It works for files, for notebook cells and for executed
+    text that is registered in :mod:`linecache`.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from intent.diagnostics import AnnotationError
 from intent.language.annotations import Constraints, ViewAnnotation
@@ -42,9 +42,9 @@ def check_view(
                 "the third item of a view is I.constraints(...)",
                 "write I.constraints(strides=..., alias=...)",
             )
-        problem = _constraints_problem(constraints, len(shape))
-        if problem:
-            fail(*problem)
+        broken = _constraints_problem(constraints, len(shape))
+        if broken:
+            fail(*broken)
     return dtype, shape, constraints
 
 
@@ -56,7 +56,7 @@ def _extent_problem(extent: object) -> str | None:
     return "an extent cannot be negative" if extent < 0 else None
 
 
-def _constraints_problem(constraints: Constraints, rank: int) -> tuple[str, str] | None:
+def _constraints_problem(constraints: Any, rank: int) -> tuple[str, str] | None:
     if constraints.noalias and constraints.alias is not None:
         return "alias= and noalias= exclude each other", "keep one of alias= and noalias="
     if constraints.alias is not None and not isinstance(constraints.alias, str):
