@@ -14,8 +14,8 @@
       }
 
 One line is one operation: results with their types, the operation's name and id, then its fields by name, in
-the order of their declaration; a field that has its default is left out. The fields come from the roles declared
-on the node classes, so a new operation needs no code here. Spans are not printed: they do not take part in
+the order of their declaration; a field that has its default is left out. Fields come from the roles that node
+classes declare, so a new operation needs no code here. Spans are not printed: they do not take part in
 comparison.
 """
 

@@ -7,8 +7,19 @@ from __future__ import annotations
 
 from intent.diagnostics import VerificationError
 from intent.kir.kernel import Kernel
-from intent.kir.verify import control, interface, layout, memory, regions, structure, structured, values  # noqa: F401 - the order of RULES
 from intent.kir.verify.rule import RULES, Problem
+
+# Importing a family registers its rules; RULES keeps this order.
+# isort: off
+from intent.kir.verify import structure as structure
+from intent.kir.verify import interface as interface
+from intent.kir.verify import values as values
+from intent.kir.verify import layout as layout
+from intent.kir.verify import memory as memory
+from intent.kir.verify import structured as structured
+from intent.kir.verify import regions as regions
+from intent.kir.verify import control as control
+# isort: on
 
 __all__ = ["RULES", "Problem", "verify"]
 

@@ -1,0 +1,111 @@
+"""Domains, coordinates and ragged relations (spec: logical-program 1, 3, 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from intent.diagnostics import WrongRank
+from intent.frontend.intrinsics.call import Call, Lower
+from intent.frontend.values import (
+    BufferRef,
+    Domain,
+    ExtentRef,
+    FrontValue,
+    Literal,
+    Ragged,
+    RaggedGroup,
+    Record,
+    Tensor,
+    Tuple,
+    ViewRef,
+    map_leaves,
+)
+from intent.types.extent import const
+
+__all__ = ["LOWERINGS"]
+
+
+def _domain(call: Call) -> FrontValue:
+    return call.builder.domain(call.front("begin"), call.front("end"), call.front("step"))
+
+
+def _parallel(call: Call) -> FrontValue:
+    """The same domains, marked for the loop over them; a tuple of domains is a nest."""
+    return _per_region(call, "domain", lambda region: replace(region, parallel=True))
+
+
+def _indices(call: Call) -> FrontValue:
+    """Source coordinates of a region; of a tuple of regions, a tuple."""
+    return _per_region(call, "region", call.builder.indices)
+
+
+def _end(call: Call) -> FrontValue:
+    def end(region: Domain) -> FrontValue:
+        return ExtentRef(extent=region.end_extent) if isinstance(region.end, Literal) else region.end
+
+    return _per_region(call, "region", end)
+
+
+def _enumerate(call: Call) -> FrontValue:
+    return _per_region(call, "region", lambda region: replace(region, enumerated=True))
+
+
+def _per_region(call: Call, parameter: str, of: Callable[[Domain], FrontValue]) -> FrontValue:
+    def component(front: FrontValue) -> FrontValue:
+        region = front.positions if isinstance(front, RaggedGroup) else front
+        if not isinstance(region, Domain):
+            raise call.wrong_kind(parameter, "a domain or subregion", found=front.describe())
+        return of(region)
+
+    found = call.front(parameter)
+    if isinstance(found, Record):
+        raise call.wrong_kind(parameter, "a domain, or a tuple of domains")
+    return map_leaves(found, component)
+
+
+def _ragged(call: Call) -> FrontValue:
+    """Members of group g are ``members[offsets[g]:offsets[g + 1]]``, mapped by ``indices`` where given."""
+    outer, members = (_whole(call, parameter) for parameter in ("outer", "members"))
+    offsets = call.front("offsets")
+    shape = call.builder.shape_of(offsets)
+    if len(shape) != 1:
+        raise WrongRank(f"offsets= of {call.what}", expected=1, found=len(shape), span=call.builder.span)
+    call.builder.equal_extents(shape[0], outer.extent + const(1), f"offsets of {call.what} end every group")
+    indices = call.front("indices") if call.given("indices") else None
+    if indices is not None and len(rank := call.builder.shape_of(indices)) != 1:
+        raise WrongRank(f"indices= of {call.what}", expected=1, found=len(rank), span=call.builder.span)
+    return Ragged(outer=outer, members=members, offsets=offsets, indices=indices)
+
+
+def _whole(call: Call, parameter: str) -> Domain:
+    front = call.front(parameter)
+    if not isinstance(front, Domain):
+        raise call.wrong_kind(parameter, "a domain such as I.domain(0, n)")
+    return front
+
+
+def _members(call: Call) -> FrontValue:
+    """The positions of a group, or what the relation's mapping holds there."""
+    region = call.front("region")
+    if isinstance(region, Domain):
+        return call.builder.indices(region)
+    if not isinstance(region, RaggedGroup):
+        raise call.wrong_kind("region", "one group of a ragged relation, groups[g]")
+    if region.indices is None:
+        return call.builder.indices(region.positions)
+    if not isinstance(region.indices, ViewRef | BufferRef | Tensor):
+        raise call.wrong_kind("region", "groups whose indices are a view or a tensor", found=region.indices.describe())
+    return call.builder.index(call.builder.read(region.indices, Tuple(items=(region.positions,))), call.what)
+
+
+LOWERINGS: Final[dict[str, Lower]] = {
+    "domain": _domain,
+    "parallel": _parallel,
+    "indices": _indices,
+    "end": _end,
+    "enumerate": _enumerate,
+    "ragged": _ragged,
+    "members": _members,
+}

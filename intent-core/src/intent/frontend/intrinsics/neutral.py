@@ -1,0 +1,64 @@
+"""The neutral elements of builtin combines, and recognising them in what an author passes as ``identity=``."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from intent.frontend.builder import Builder
+from intent.frontend.values import FrontValue, Literal, Tensor
+from intent.kir import Broadcast, Cast, Constant, Reshape, Value
+from intent.types import DType
+from intent.types.dtypes import F8E4M3FN
+
+__all__ = ["COMBINES", "is_neutral", "neutral"]
+
+COMBINES: Final = {"add": "sum", "maximum": "max", "minimum": "min"}
+"""Intrinsics that may stand as ``combine``, and the builtin that each one is (language decision 11)."""
+
+
+def neutral(kind: str, dtype: DType) -> bool | int | float:
+    """The identity of a builtin reduction or scan over elements of ``dtype``."""
+    match kind:
+        case "sum":
+            return 0.0 if dtype.is_float else 0
+        case "prod":
+            return 1.0 if dtype.is_float else 1
+        case "any":
+            return False
+        case "all":
+            return True
+    lowest = kind in ("max", "argmax")
+    if not dtype.is_float:
+        return dtype.minimum if lowest else dtype.maximum
+    limit = 448.0 if dtype is F8E4M3FN else math.inf
+    return -limit if lowest else limit
+
+
+def is_neutral(builder: Builder, identity: FrontValue, kind: str, dtype: DType) -> bool:
+    """Whether an author's identity is provably the builtin's own: a literal, or a full of one."""
+    if isinstance(identity, Literal):
+        found: bool | int | float | None = identity.value
+    elif isinstance(identity, Tensor):
+        found = _constant_behind(builder, identity.value)
+    else:
+        found = None
+    if found is None or isinstance(found, bool) != (dtype.kind == "bool"):
+        return False
+    # -inf is the published identity of max for every float, e4m3 without infinities included.
+    infinite = isinstance(found, float) and math.isinf(found) and dtype.is_float and kind not in ("sum", "prod")
+    return found == neutral(kind, dtype) or (infinite and (found < 0) == (neutral(kind, dtype) < 0))
+
+
+def _constant_behind(builder: Builder, value: Value) -> bool | int | float | None:
+    """The constant that every element of a value is, looking through casts, broadcasts and reshapes."""
+    for frame in reversed(builder.frames):
+        for op in reversed(frame.ops):
+            if value not in op.results:
+                continue
+            if isinstance(op, Constant):
+                return op.value
+            if isinstance(op, Broadcast | Cast | Reshape):
+                return _constant_behind(builder, op.value)
+            return None
+    return None

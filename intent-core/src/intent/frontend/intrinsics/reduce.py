@@ -1,0 +1,164 @@
+"""Reductions: builtin, with the author's combine, and with positions (spec: logical-program 6)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from intent.diagnostics import InvalidAxis, SchemaMismatch, SliceExtentObserved, WrongDType
+from intent.frontend.builder import Builder
+from intent.frontend.intrinsics.call import Call, Lower
+from intent.frontend.intrinsics.combine import captures, combine_region, only_scalars
+from intent.frontend.intrinsics.neutral import COMBINES, is_neutral, neutral
+from intent.frontend.values import FrontValue, IntrinsicRef, Leaf, Literal, Tensor, Tuple, leaves, rebuild, same_structure
+from intent.kir import Reduce, Value
+from intent.types import DType, Extent
+from intent.types.dtypes import BOOL, F32, I32, INDEX, U32
+
+__all__ = ["LOWERINGS", "accumulator", "identities", "sources"]
+
+_WIDER: Final = {"int": I32, "uint": U32}
+
+
+def accumulator(dtype: DType) -> DType:
+    """The dtype that a sum or product accumulates in (language, Structured operations)."""
+    if dtype.is_float:
+        return F32 if dtype.bits < 32 else dtype
+    return _WIDER.get(dtype.kind, dtype) if dtype.bits < 32 else dtype
+
+
+def _builtin(call: Call) -> FrontValue:
+    kind = call.name.removeprefix("reduce.")
+    value = call.data("value")
+    if (kind in ("any", "all")) != (value.dtype is BOOL):
+        expected, fix = ("bool", "compare the values first") if kind in ("any", "all") else ("a number", None)
+        found = {call.text("value"): value.dtype}
+        raise WrongDType(call.what, expected=expected, found=found, fix=fix, span=call.builder.span)
+    axes = _axes(call, value.shape)
+    wide = call.dtype("acc_dtype") if "acc_dtype" in call.arguments else None
+    dtype = wide or (accumulator(value.dtype) if kind in ("sum", "prod") else value.dtype)
+    _check_identity(call, kind, dtype)
+    return _reduce(call.builder, kind, call.builder.cast(value, dtype), axes)
+
+
+def _check_identity(call: Call, kind: str, dtype: DType) -> None:
+    """A published program may repeat the builtin's identity; another one would change the meaning."""
+    if call.given("identity") and not is_neutral(call.builder, call.front("identity"), kind, dtype):
+        raise SchemaMismatch(
+            f"identity= of {call.what}", expected=f"{neutral(kind, dtype)!r}", found=call.front("identity").describe(),
+            fix="leave identity= out, or write I.reduce with a combine of your own", span=call.builder.span,
+        )  # fmt: skip
+
+
+def _reduce(builder: Builder, kind: str, value: Tensor, axes: tuple[int, ...]) -> Tensor:
+    result = builder.emit_one(
+        Reduce, value.dtype, _kept(value.shape, axes), operands=(value.value,), axes=axes, kind=kind
+    )
+    return builder.loaded(result)
+
+
+def _axes(call: Call, shape: tuple[Extent, ...]) -> tuple[int, ...]:
+    if not shape:
+        raise InvalidAxis(call.what, call.front("axis").describe(), rank=0, span=call.builder.span)
+    return call.axes("axis", len(shape))
+
+
+def _kept(shape: tuple[Extent, ...], axes: tuple[int, ...]) -> tuple[Extent, ...]:
+    return tuple(extent for axis, extent in enumerate(shape) if axis not in axes)
+
+
+def _generic(call: Call) -> FrontValue:
+    value, tensors = sources(call)
+    axes = _axes(call, tensors[0].shape)
+    callee = call.callee("combine")
+    if isinstance(callee, IntrinsicRef):
+        kind = builtin_combine(call, callee)
+        if len(tensors) == 1 and is_neutral(call.builder, call.front("identity"), kind, tensors[0].dtype):
+            return _reduce(call.builder, kind, tensors[0], axes)
+    kept = _kept(tensors[0].shape, axes)
+    schema = rebuild(value, iter([Leaf(dtype=t.dtype, shape=kept) for t in tensors]))
+    identity = identities(call, schema)
+    held = captures(call, "combine_operands")
+    only_scalars(call, held, "combine_operands")
+    results = call.builder.emit(
+        Reduce,
+        *((t.dtype, kept) for t in tensors),
+        operands=call.builder.values(tensors),
+        axes=axes,
+        identity=identity,
+        captures=held.values,
+        combine=combine_region(call, schema, held),
+    )
+    return rebuild(value, iter([call.builder.loaded(r) for r in results]))
+
+
+def builtin_combine(call: Call, callee: IntrinsicRef) -> str:
+    """The builtin that an intrinsic given as ``combine`` is. Raises WrongKind for other intrinsics."""
+    kind = COMBINES.get(callee.intrinsic.name)
+    if kind is None:
+        raise call.wrong_kind("combine", "a helper, or I.add, I.maximum or I.minimum")
+    return kind
+
+
+def sources(call: Call) -> tuple[FrontValue, tuple[Tensor, ...]]:
+    """``value`` with its structure, and its components as tensors of one shape; ``acc_dtype`` is applied."""
+    value = call.front("value")
+    parts = list(leaves(value))
+    identity = call.front("identity")
+    wanted: list[DType | None] = [None] * len(parts)
+    if same_structure(value, identity):
+        wanted = [call.builder.dtype_of(leaf) for leaf in leaves(identity)]
+    tensors = [call.builder.materialize(p, d, call.what) for p, d in zip(parts, wanted, strict=True)]
+    dtype = call.dtype("acc_dtype")
+    if dtype is not None:
+        if len(tensors) != 1:
+            raise call.wrong_kind("acc_dtype", "casts of the components instead, for products")
+        tensors = [call.builder.cast(tensors[0], dtype)]
+    return value, call.builder.broadcast(*tensors, what=call.what)
+
+
+def identities(call: Call, schema: FrontValue) -> tuple[Value, ...]:
+    """One element-level value or one full slice per component of ``schema`` (language decision 11)."""
+    builder, identity = call.builder, call.front("identity")
+    what = f"identity= of {call.what}"
+    if not same_structure(identity, schema):
+        raise SchemaMismatch(what, expected=schema.describe(), found=identity.describe(), span=builder.span)
+    found: list[Value] = []
+    for part, wanted in zip(leaves(identity), leaves(schema), strict=True):
+        assert isinstance(wanted, Leaf)
+        tensor = builder.materialize(part, wanted.dtype, what)
+        if tensor.dtype is not wanted.dtype:
+            raise SchemaMismatch(what, expected=schema.describe(), found=identity.describe(), span=builder.span)
+        if tensor.shape:
+            joint = builder.broadcast_shapes([tensor.shape, wanted.shape], what)
+            if len(joint) != len(wanted.shape):
+                raise SchemaMismatch(what, expected=schema.describe(), found=identity.describe(), span=builder.span)
+            tensor = builder.broadcast_to(tensor, wanted.shape)
+        found.append(tensor.value)
+    return tuple(found)
+
+
+def _arg_reduce(call: Call) -> FrontValue:
+    """Values and positions; positions count in the reduced axes, row-major (language, Structured operations)."""
+    builder, value = call.builder, call.data("value")
+    if value.dtype is BOOL:
+        raise WrongDType(call.what, expected="a number", found={call.text("value"): value.dtype}, span=builder.span)
+    axes = _axes(call, value.shape)
+    if any(atom in builder.opaque for axis in axes for atom in value.shape[axis].atoms()):
+        helper = builder.purity.helper if builder.purity else "summarize"
+        raise SliceExtentObserved(helper, use="positions counted inside the slice", span=builder.span)
+    kind = "arg" + call.name.removeprefix("arg_reduce.")
+    value = builder.cast(value, call.dtype("acc_dtype") or value.dtype)
+    _check_identity(call, kind.removeprefix("arg"), value.dtype)
+    kept = _kept(value.shape, axes)
+    results = builder.emit(
+        Reduce, (value.dtype, kept), (INDEX, kept), operands=(value.value,), axes=axes, kind=kind
+    )
+    return Tuple(items=tuple(builder.loaded(r) for r in results))
+
+
+LOWERINGS: Final[dict[str, Lower]] = {
+    **dict.fromkeys((f"reduce.{kind}" for kind in ("sum", "prod", "max", "min", "any", "all")), _builtin),
+    "reduce": _generic,
+    "arg_reduce.max": _arg_reduce,
+    "arg_reduce.min": _arg_reduce,
+}

@@ -1,0 +1,74 @@
+"""Scans: every ordered prefix along one axis (spec: logical-program 5, 6)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from intent.diagnostics import InvalidAxis, WrongDType
+from intent.frontend.intrinsics.call import Call, Lower
+from intent.frontend.intrinsics.combine import captures, combine_region, only_scalars
+from intent.frontend.intrinsics.neutral import is_neutral
+from intent.frontend.intrinsics.reduce import accumulator, builtin_combine, identities, sources
+from intent.frontend.values import FrontValue, IntrinsicRef, Leaf, Tensor, rebuild
+from intent.kir import Scan
+from intent.types.dtypes import BOOL
+
+__all__ = ["LOWERINGS"]
+
+
+def _cumulative(call: Call) -> FrontValue:
+    kind = call.name.removeprefix("cum")
+    value = call.data("value")
+    if value.dtype is BOOL:
+        found = {call.text("value"): value.dtype}
+        raise WrongDType(call.what, expected="a number", found=found, span=call.builder.span)
+    widened = accumulator(value.dtype) if kind in ("sum", "prod") else value.dtype
+    return _builtin(call, kind, call.builder.cast(value, call.dtype("acc_dtype") or widened))
+
+
+def _builtin(call: Call, kind: str, value: Tensor) -> FrontValue:
+    result = call.builder.emit_one(
+        Scan, value.dtype, value.shape, operands=(value.value,), axis=_axis(call, value), kind=kind,
+        inclusive=call.flag("inclusive"), reverse=call.flag("reverse"),
+    )  # fmt: skip
+    return Tensor(value=result)
+
+
+def _axis(call: Call, value: Tensor) -> int:
+    if not value.shape:
+        raise InvalidAxis(call.what, call.front("axis").describe(), rank=0, span=call.builder.span)
+    return call.axis("axis", value.rank)
+
+
+def _generic(call: Call) -> FrontValue:
+    value, tensors = sources(call)
+    axis = _axis(call, tensors[0])
+    callee = call.callee("combine")
+    if isinstance(callee, IntrinsicRef):
+        kind = builtin_combine(call, callee)
+        if len(tensors) == 1 and is_neutral(call.builder, call.front("identity"), kind, tensors[0].dtype):
+            return _builtin(call, kind, tensors[0])
+    shape = tensors[0].shape
+    kept = tuple(extent for k, extent in enumerate(shape) if k != axis)
+    schema = rebuild(value, iter([Leaf(dtype=t.dtype, shape=kept) for t in tensors]))
+    identity = identities(call, schema)
+    held = captures(call, "combine_operands")
+    only_scalars(call, held, "combine_operands")
+    results = call.builder.emit(
+        Scan,
+        *((t.dtype, shape) for t in tensors),
+        operands=call.builder.values(tensors),
+        axis=axis,
+        inclusive=call.flag("inclusive"),
+        reverse=call.flag("reverse"),
+        identity=identity,
+        captures=held.values,
+        combine=combine_region(call, schema, held),
+    )
+    return rebuild(value, iter([Tensor(value=r) for r in results]))
+
+
+LOWERINGS: Final[dict[str, Lower]] = {
+    "scan": _generic,
+    **dict.fromkeys(("cumsum", "cumprod", "cummax", "cummin"), _cumulative),
+}
