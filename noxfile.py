@@ -6,7 +6,6 @@ Sessions are thin: each installs what it needs under ``constraints.txt`` and run
 
 from __future__ import annotations
 
-import os
 import shutil
 import tomllib
 from pathlib import Path
@@ -20,6 +19,8 @@ nox.options.sessions = ["tests"]
 
 PACKAGES = ["intent-core", "intent-provider-triton", "intent-testkit"]
 UNIT_TESTS = [f"{package}/tests" for package in PACKAGES] + ["tools/tests"]
+# Neighbours share compiled artifacts: each worker starts with half of the tests, in order.
+PYTEST = ("pytest", "-n", "2", "--dist", "worksteal")
 LINTERS = ["ruff", "import-linter", "towncrier"]
 LINT_COMMANDS = [
     ("ruff", "check", "."),
@@ -49,15 +50,9 @@ def _install(session: nox.Session, *extra: str) -> None:
     session.install("-c", "constraints.txt", *editable, *extra)
 
 
-def _execution() -> dict[str, str]:
-    """Without a GPU, GPU providers run the source they emit on the CPU."""
-    has_gpu = shutil.which("nvidia-smi") is not None
-    return {} if has_gpu or "INTENT_EXECUTION" in os.environ else {"INTENT_EXECUTION": "emulate"}
-
-
 def _conformance(provider: str) -> tuple[str, ...]:
-    """The testkit, run on one provider."""
-    return ("pytest", "-n", "2", "--pyargs", "intent_testkit", "--intent-provider", provider)
+    """The testkit, run on one provider; without a GPU it runs a GPU provider's source on the CPU."""
+    return (*PYTEST, "--pyargs", "intent_testkit", "--intent-provider", provider)
 
 
 def _run_all(session: nox.Session, commands: list[tuple[str, ...]], env: dict[str, str]) -> None:
@@ -83,9 +78,9 @@ def demo(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Lint, types, layers, unit tests, and conformance on every provider."""
     _install(session, "pytest-xdist", "mypy", *LINTERS)
-    unit = ("pytest", "-n", "2", *UNIT_TESTS, *session.posargs)
-    commands = [*LINT_COMMANDS, ("mypy",), *(_conformance(name) for name in PROVIDERS), unit]
-    _run_all(session, commands, _execution())
+    providers = [word for name in PROVIDERS for word in ("--intent-provider", name)]
+    everything = (*PYTEST, *UNIT_TESTS, "--pyargs", "intent_testkit", *providers, *session.posargs)
+    _run_all(session, [*LINT_COMMANDS, ("mypy",), everything], {})
 
 
 @nox.session
@@ -93,7 +88,7 @@ def tests(session: nox.Session) -> None:
 def conformance(session: nox.Session, provider: str) -> None:
     """The testkit on one provider; for a provider from elsewhere, ``pytest --intent-provider NAME``."""
     _install(session, "pytest-xdist")
-    session.run(*_conformance(provider), *session.posargs, env=_execution())
+    session.run(*_conformance(provider), *session.posargs)
 
 
 @nox.session
@@ -150,5 +145,5 @@ def nightly(session: nox.Session, triton: str) -> None:
     editable = [word for package in PACKAGES for word in ("-e", f"./{package}")]
     numpy = "numpy<2.4" if triton == "3.6.0" else "numpy"
     session.install(*editable, f"triton=={triton}", numpy, "pytest-xdist")
-    env = {**_execution(), "INTENT_TESTKIT_NIGHTLY": "1"}
-    _run_all(session, [*(_conformance(name) for name in PROVIDERS), ("pytest", *UNIT_TESTS)], env)
+    commands = [*(_conformance(name) for name in PROVIDERS), (*PYTEST, *UNIT_TESTS)]
+    _run_all(session, commands, {"INTENT_TESTKIT_NIGHTLY": "1"})

@@ -7,12 +7,12 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import intent
-from intent.diagnostics import MissingProvider, MissingToolkit, NoDevice
+from intent.diagnostics import BrokenProvider, MissingProvider, MissingToolkit, NoDevice
+from intent.provider.registry import emulating, registry
 
 __all__ = ["UNUSABLE", "Choice", "candidates"]
 
-UNUSABLE = (MissingProvider, MissingToolkit, NoDevice)
+UNUSABLE = (BrokenProvider, MissingProvider, MissingToolkit, NoDevice)
 """Errors that mean "not on this machine": the next candidate is tried."""
 
 _GPU_LIBRARIES = ("torch", "cupy")
@@ -34,19 +34,25 @@ class Choice:
 
 
 def candidates(requested: str | None) -> Iterator[Choice]:
-    """Choices from best to last resort; only those of provider ``requested`` if it is given."""
-    providers = intent.providers()
-    if requested is not None and requested not in providers:
-        raise MissingProvider(requested, providers)
-    names = sorted(providers) if requested is None else [requested]
-    on_gpu = [name for name in names if providers[name].capabilities.needs_gpu]
+    """Choices from best to last resort; only those of provider ``requested`` if it is given.
+
+    Raises:
+        MissingProvider, BrokenProvider, DuplicateProvider: the requested provider cannot be used at all.
+    """
+    known = registry()
+    if requested is not None:
+        known.get(requested)
+    names = known.names() if requested is None else (requested,)
+    working = [known.get(name) for name in names if known.status(name).state in ("ready", "no device")]
+    on_gpu = [provider for provider in working if provider.capabilities.needs_gpu]
     library = next((name for name in _GPU_LIBRARIES if importlib.util.find_spec(name)), None)
-    if os.environ.get("INTENT_EXECUTION") != "emulate" and library is not None:
-        for name in on_gpu:
-            if providers[name].available() is None:
-                yield Choice(provider=name, how=f"on the GPU, with {library} arrays", library=library)
-    for name in on_gpu:
-        yield Choice(provider=name, how="emitted source emulated on the CPU", emulate=True)
-    for name in names:
-        if name not in on_gpu:
-            yield Choice(provider=name, how="on the CPU, with numpy")
+    if library is not None and not emulating():
+        for provider in on_gpu:
+            if provider.available() is None:
+                how = f"on the GPU, with {library} arrays"
+                yield Choice(provider=provider.name, how=how, library=library)
+    for provider in on_gpu:
+        yield Choice(provider=provider.name, how="emitted source emulated on the CPU", emulate=True)
+    for provider in working:
+        if not provider.capabilities.needs_gpu:
+            yield Choice(provider=provider.name, how="on the CPU, with numpy")
