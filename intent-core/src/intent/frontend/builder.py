@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from intent.diagnostics import WrongKind
 from intent.frontend.leaves import default_dtype, rounded
-from intent.frontend.operands import Operands
+from intent.frontend.access import Accesses
 from intent.frontend.values import (
     BufferRef,
     Domain,
@@ -25,7 +27,7 @@ from intent.types.dtypes import INDEX
 from intent.types.extent import dyn
 
 
-class Builder(Operands):
+class Builder(Accesses):
     """Creates KIR operations; the docstrings of the base classes describe each group of methods."""
 
     # -- any value as data
@@ -55,14 +57,7 @@ class Builder(Operands):
 
     def read_all(self, resource: Resource) -> Tensor:
         """Every element of a view or buffer, in one read at this position of the program."""
-        coordinates = tuple(self.axis_coordinates(e).value for e in resource.shape)
-        relation = Relation(coordinates=coordinates, axes=tuple((k,) for k in range(resource.rank)))
-        value = self.emit_one(Load, resource.dtype, resource.shape, source=resource, relation=relation)
-        return self.loaded(value)
-
-    def loaded(self, value: Value) -> Tensor:
-        """A tensor for a value read from memory; an index scalar stands for itself as an extent."""
-        return Tensor(value=value, extent=dyn(value.id) if value.dtype is INDEX and not value.shape else None)
+        return self.load(resource, self.access(resource.shape, (), resource.name, resource))
 
     def shape_of(self, front: FrontValue) -> tuple[Extent, ...]:
         """The logical shape of anything that is or can become data, without reading it."""
@@ -94,7 +89,7 @@ class Builder(Operands):
             return self._cast_literal(front.value, dtype)
         tensor = self.data(front, "cast")
         if tensor.dtype is dtype:
-            return tensor if not tensor.weak else Tensor(value=tensor.value, extent=tensor.extent)
+            return replace(tensor, weak=())
         if dtype is INDEX and tensor.dtype.is_integer:
             return self.index(tensor)
         result = self.emit_one(Cast, dtype, tensor.shape, value=tensor.value)

@@ -23,6 +23,7 @@ from intent.kir import (
     RandomBits,
     Region,
     RegionID,
+    Resource,
     ScatterReduce,
     Store,
     Value,
@@ -54,14 +55,22 @@ class Purity:
 
 @dataclass(kw_only=True)
 class Frame:
-    """One open region. ``isolated``: it sees nothing of the frames around it."""
+    """One open region.
 
-    args: tuple[Value, ...]
-    isolated: bool
-    pure: Purity | None
+    ``base``: depth of the outermost frame it can see. ``conditional``: it may not run although its kernel does (a
+    branch or a while). ``parallel``: it is inside a parallel loop. ``looped``: it may run again. ``promises``: the
+    (coordinate value, resource, axis) that ``assume_in_bounds`` covers from here on.
+    """
+
     base: int
+    pure: Purity | None = None
+    conditional: bool = False
+    parallel: bool = False
+    looped: bool = False
+    args: tuple[Value, ...] = ()
     ops: list[Op] = field(default_factory=list)
     cons: dict[Any, Any] = field(default_factory=dict)
+    promises: set[tuple[int, str, int]] = field(default_factory=set)
 
 
 Mark = tuple[Any, ...]
@@ -78,6 +87,9 @@ class Emitter:
         self.domains: list[DomainInfo] = []
         self.bounds: dict[int, tuple[Extent | None, Extent | None]] = {}
         self.opaque: set[Dyn] = set()
+        self.defs: dict[int, Op] = {}
+        self.written: set[str] = set()
+        self.trial = 0
         self._home: dict[int, int] = {}
         self._next = {"value": 0, "op": 0, "region": 0, "domain": 0, "buffer": 0}
 
@@ -135,13 +147,43 @@ class Emitter:
         """Why the innermost frame must be pure, or None."""
         return self.frames[-1].pure if self.frames else None
 
-    def open(self, *, isolated: bool = False, pure: Purity | None = None) -> Frame:
-        """Begin a nested region; give it arguments with :meth:`argument` and end it with :meth:`close`."""
-        outer = self.frames[-1] if self.frames else None
-        base = len(self.frames) if isolated or outer is None else outer.base
-        frame = Frame(args=(), isolated=isolated, pure=pure or (outer.pure if outer else None), base=base)
+    @property
+    def conditional(self) -> bool:
+        """Whether what is emitted now may not run although the kernel does."""
+        return self.frames[-1].conditional
+
+    @property
+    def parallel(self) -> bool:
+        """Whether what is emitted now is inside a parallel loop."""
+        return self.frames[-1].parallel
+
+    def open(
+        self, *, isolated: bool = False, pure: Purity | None = None, conditional: bool = False,
+        parallel: bool = False, looped: bool = False,
+    ) -> Frame:  # fmt: skip
+        """Begin a nested region; give it arguments with :meth:`argument` and end it with :meth:`close`.
+
+        ``isolated``: it sees nothing of the regions around it. The other flags are those of :class:`Frame`; the
+        region inherits them from the one around it.
+        """
+        outer = self.frames[-1] if self.frames else Frame(base=0)
+        frame = Frame(
+            base=len(self.frames) if isolated else outer.base,
+            pure=pure or outer.pure,
+            conditional=conditional or outer.conditional,
+            parallel=parallel or outer.parallel,
+            looped=looped or outer.looped,
+        )
         self.frames.append(frame)
         return frame
+
+    def suspend(self) -> Frame:
+        """Leave the innermost region without ending it; :meth:`resume` goes on with it at the same depth."""
+        return self.frames.pop()
+
+    def resume(self, frame: Frame) -> None:
+        """Go on with a suspended region."""
+        self.frames.append(frame)
 
     def argument(self, dtype: DType, shape: tuple[Extent, ...] = (), name: str = "") -> Value:
         """A further argument of the innermost region."""
@@ -177,6 +219,10 @@ class Emitter:
         results = tuple(self._value(dtype, shape, name, depth) for dtype, shape in types)
         op = cls(id=OpID(self._fresh("op")), results=results, span=self.span, **fields)
         self.frames[depth].ops.append(op)
+        for result in results:
+            self.defs[result.id] = op
+        if cls in (Store, ScatterReduce, Atomic, BufferAlloc):
+            self.written.add(getattr(op, "buffer" if cls is BufferAlloc else "target").name)
         return results
 
     def emit_one(
@@ -217,6 +263,15 @@ class Emitter:
         if not any((c.kind, c.lhs, c.rhs) == (kind, lhs, rhs) for c in self.conditions):
             self.conditions.append(found)
 
+    def promise(self, index: Value, resource: Resource, axis: int) -> None:
+        """Note that coordinate ``index`` is promised to be within ``axis`` of ``resource`` from here on."""
+        self.frames[-1].promises.add((index.id, resource.name, axis))
+
+    def promised(self, index: Value, resource: Resource, axis: int) -> bool:
+        """Whether a promise of the author covers this coordinate here."""
+        key = (index.id, resource.name, axis)
+        return any(key in frame.promises for frame in self.frames[self.base :])
+
     def assume(self, kind: Any, detail: str) -> None:
         """Record a promise of the author (language decision 4)."""
         self.assumptions.append(Assumption(kind=kind, detail=detail, span=self.span))
@@ -226,16 +281,18 @@ class Emitter:
     def mark(self) -> Mark:
         """A point to :meth:`undo` to."""
         frames = [(len(f.ops), dict(f.cons)) for f in self.frames]
-        return frames, dict(self._next), len(self.conditions), len(self.assumptions), len(self.domains)
+        counts = len(self.conditions), len(self.assumptions), len(self.domains)
+        return frames, dict(self._next), *counts, set(self.written)
 
     def undo(self, mark: Mark) -> None:
         """Forget everything emitted since ``mark``; regions opened since are dropped."""
-        frames, counters, conditions, assumptions, domains = mark
+        frames, counters, conditions, assumptions, domains, written = mark
+        self.written = set(written)
         del self.frames[len(frames) :]
         for frame, (ops, cons) in zip(self.frames, frames, strict=True):
             del frame.ops[ops:]
-            frame.cons = cons
-        self._next = counters
+            frame.cons = dict(cons)
+        self._next = dict(counters)
         del self.conditions[conditions:], self.assumptions[assumptions:], self.domains[domains:]
 
     @contextmanager

@@ -13,7 +13,7 @@ from intent.diagnostics import (
 )
 from intent.frontend.leaves import Leaves, default_dtype, representable
 from intent.frontend.values import ExtentRef, FrontValue, Literal, Tensor
-from intent.kir import Broadcast, Cast, Pointwise
+from intent.kir import Broadcast, Cast, Pointwise, Value
 from intent.kir.pointwise import FUNCTIONS
 from intent.types import DType, Extent
 from intent.types.dtypes import BOOL, INDEX
@@ -43,9 +43,15 @@ class Operands(Leaves):
         if isinstance(front, Literal):
             return self.constant(front.value, dtype or default_dtype(front.value))
         tensor = self.data(front, what)
-        if tensor.weak and dtype is not None and tensor.dtype is not dtype:
-            return Tensor(value=self.emit_one(Cast, dtype, tensor.shape, value=tensor.value))
-        return tensor
+        return self.adopt(tensor, dtype) if tensor.weak and dtype is not None else tensor
+
+    def adopt(self, tensor: Tensor, dtype: DType) -> Tensor:
+        """A weak tensor (trial passes only) with the dtype that its context expects."""
+        for literal in tensor.weak:
+            literal.expect(dtype)
+        if tensor.dtype is dtype:
+            return Tensor(value=tensor.value, extent=tensor.extent)
+        return Tensor(value=self.emit_one(Cast, dtype, tensor.shape, value=tensor.value))
 
     def typed(self, front: FrontValue, dtype: DType, what: str) -> Tensor:
         """``front`` as data of exactly ``dtype``: a literal takes it, anything else must have it (WrongDType)."""
@@ -68,12 +74,20 @@ class Operands(Leaves):
             kinds = [t.dtype if t else default_dtype(f.value) for f, t in zip(fronts, tensors, strict=True)]  # type: ignore[attr-defined]
             dtype = max(kinds, key=lambda d: (d.is_float, d.is_integer, d.bits))
         return tuple(
-            self._adopt(f, dtype, strong, what) if t is None else self.materialize(t, dtype)
-            if t.weak else t
+            self._literal(f, dtype, strong, what) if t is None
+            else self.adopt(t, dtype) if t.weak and strong
+            else self._relabel(t, dtype) if t.weak
+            else t
             for f, t in zip(fronts, tensors, strict=True)
         )  # fmt: skip
 
-    def _adopt(
+    def _relabel(self, tensor: Tensor, dtype: DType) -> Tensor:
+        """A weak tensor beside weak ones: the wider default, still open."""
+        if tensor.dtype is dtype:
+            return tensor
+        return Tensor(value=self.emit_one(Cast, dtype, tensor.shape, value=tensor.value), weak=tensor.weak)
+
+    def _literal(
         self, front: FrontValue, dtype: DType, strong: Sequence[tuple[FrontValue, Tensor]], what: str
     ) -> Tensor:
         assert isinstance(front, Literal)
@@ -113,8 +127,24 @@ class Operands(Leaves):
 
     def spread(self, tensor: Tensor, axes: tuple[int, ...], shape: tuple[Extent, ...]) -> Tensor:
         """Axis k of ``tensor`` as axis ``axes[k]`` of ``shape`` (strictly increasing), repeated along the others."""
-        result = self.emit_one(Broadcast, tensor.dtype, shape, value=tensor.value, axes=axes)
+        value, inner = self.peel(tensor.value)
+        axes = tuple(axes[k] for k in inner)
+        if value.shape == shape:
+            return Tensor(value=value, weak=tensor.weak)
+        result = self.emit_one(Broadcast, tensor.dtype, shape, value=value, axes=axes)
         return Tensor(value=result, weak=tensor.weak)
+
+    def peel(self, value: Value) -> tuple[Value, tuple[int, ...]]:
+        """``value`` without the axes of extent 1 that a Broadcast added: the inner value and where its axes stand."""
+        op = self.defs.get(value.id)
+        if not isinstance(op, Broadcast):
+            return value, tuple(range(value.rank))
+        added = (e for k, e in enumerate(value.shape) if k not in op.axes)
+        same = (op.value.shape[k] is value.shape[a] for k, a in enumerate(op.axes))
+        if any(e.const != 1 for e in added) or not all(same):
+            return value, tuple(range(value.rank))
+        inner, axes = self.peel(op.value)
+        return inner, tuple(op.axes[a] for a in axes)
 
     def broadcast(self, *tensors: Tensor, what: str) -> tuple[Tensor, ...]:
         """The tensors with one joint shape."""
@@ -158,14 +188,14 @@ class Operands(Leaves):
         if not all(accepts(t.dtype) for t in checked):
             found = {self.text_of(f, f"operand {i + 1}"): t.dtype for i, (f, t) in enumerate(zip(fronts, operands, strict=True))}
             raise WrongDType(what, expected=expected, found=found, span=self.span)
-        weak = all(t.weak or isinstance(f, Literal) for f, t in zip(fronts, operands, strict=True))
+        weak = tuple(w for t in checked for w in t.weak)
         operands = self.broadcast(*operands, what=what)
         dtype = BOOL if rule.rule == "bool" else checked[0].dtype
         result = self.emit_one(
             Pointwise, dtype, operands[0].shape, fn=fn, operands=self.values(operands),
             approximate=approximate, flush_to_zero=flush_to_zero,
         )  # fmt: skip
-        tensor = Tensor(value=result, weak=weak and rule.rule != "bool")
+        tensor = Tensor(value=result, weak=() if rule.rule == "bool" else weak)
         return self._with_extent(fn, tensor, operands) if dtype.is_integer and not result.shape else tensor
 
     def _with_extent(self, fn: str, result: Tensor, operands: tuple[Tensor, ...]) -> Tensor:

@@ -28,19 +28,30 @@ class FrontValue:
         return type(self).__name__.lower()
 
 
+class WeakLiteral:
+    """A literal carried by a loop, in a trial pass: the first dtype that its context expects."""
+
+    def __init__(self) -> None:
+        self.expected: DType | None = None
+
+    def expect(self, dtype: DType) -> None:
+        """Note what the context expects; the first one counts."""
+        self.expected = self.expected or dtype
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Tensor(FrontValue):
     """Run-time data: an SSA value; shape ``()`` is a scalar.
 
     ``extent``: the value of an integer scalar as a symbolic polynomial, when it is known. ``ranges``: for a
     fixed-width integer, the intermediate polynomials with the dtype they were computed in; the polynomial is the
-    value only where none of them wraps. ``weak``: only in trial passes; a literal whose dtype is still open.
+    value only where none of them wraps. ``weak``: only in trial passes of loops; the literals whose dtype is still open that this value comes from.
     """
 
     value: Value
     extent: Extent | None = None
     ranges: tuple[tuple[Extent, DType], ...] = ()
-    weak: bool = False
+    weak: tuple[WeakLiteral, ...] = ()
 
     @property
     def dtype(self) -> DType:
@@ -93,8 +104,8 @@ class ExtentRef(FrontValue):
 class Domain(FrontValue):
     """A domain or subregion ``[begin, end)`` with ``step`` (spec: logical-program 1). Used as data, its indices.
 
-    ``begin``, ``end`` and ``step`` are index scalars (Literal, ExtentRef or Tensor); ``extent`` counts the members.
-    ``frame`` is the builder's frame where the coordinates may be computed.
+    ``begin``, ``end`` and ``step`` are index scalars (Literal, ExtentRef or Tensor), beside them their symbolic
+    values; ``extent`` counts the members. Made by ``Builder.domain`` and ``Builder.subregion``.
     """
 
     id: DomainID
@@ -105,11 +116,7 @@ class Domain(FrontValue):
     end_extent: Extent
     step_extent: Extent
     extent: Extent
-    frame: int
     parent: Domain | None = None
-    parallel: bool = False
-    enumerated: bool = False
-    name: str = ""
 
     def describe(self) -> str:
         kind = "subregion" if self.parent else "domain"
@@ -241,6 +248,21 @@ class RaggedGroup(FrontValue):
 
     def describe(self) -> str:
         return "one group of a ragged relation"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Iteration(FrontValue):
+    """What a ``for`` runs over besides a plain region: ``I.parallel(...)`` and ``I.enumerate(...)``.
+
+    ``source`` is a Domain, a RaggedGroup, or (parallel only) a Tuple of Domains.
+    """
+
+    source: FrontValue
+    parallel: bool = False
+    enumerated: bool = False
+
+    def describe(self) -> str:
+        return f"I.{'parallel' if self.parallel else 'enumerate'}(...)"
 
 
 class NoneValue(FrontValue):
