@@ -95,7 +95,7 @@ class ConstexprMissing(IntentError):
         values = ", ".join(f'"{name}": ...' for name in names)
         super().__init__(
             f"kernel '{kernel}' needs a value for constexpr {listing(names)}",
-            fix=f"pass it when compiling: intent.compile({kernel}, constexprs={{{values}}})",
+            fix=f"give one when compiling: intent.compile({kernel}, constexprs={{{values}}})",
             **where,
         )
 

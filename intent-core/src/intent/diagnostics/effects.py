@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Unpack
 
 from intent.diagnostics.base import IntentError, Where
-from intent.diagnostics.words import did_you_mean
 
 __all__ = [
     "CollidingWrites",
@@ -124,7 +123,7 @@ class InvalidOrder(IntentError):
         super().__init__(
             f"I.atomic.{operation} has no order {order!r}",
             seen={"its orders": ", ".join(allowed)},
-            fix=did_you_mean(str(order), allowed) or f'write order="{allowed[0]}"',
+            fix=f'write order="{allowed[0]}"',
             **where,
         )
 

@@ -35,7 +35,7 @@ def render(error: IntentError, *, short_files: bool = False) -> str:
     lines = [head if span is None else f"{where(span, short_files=short_files)}: {head}"]
     if span is not None:
         lines += quote(span)
-    lines += [f"  seen: {name} is {_indent(value)}" for name, value in error.seen.items()]
+    lines += [f"  seen: {name} {_verb(name)} {_indent(value)}" for name, value in error.seen.items()]
     lines += [f"  note: {note}" for note in error.notes]
     lines += [_called_from(site, short_files=short_files) for site in error.chain if _known(site)]
     if error.fix:
@@ -73,6 +73,12 @@ def _called_from(site: Span, *, short_files: bool) -> str:
     text = site.source.splitlines()[0].strip() if site.source.strip() else ""
     place = where(site, short_files=short_files)
     return f"  called from: {place}: {text}" if text else f"  called from: {place}"
+
+
+def _verb(name: str) -> str:
+    """``are`` after a phrase in the plural such as "its parameters"; names of the author's take ``is``."""
+    noun = name.split(" of ")[0] if name.startswith(("its ", "the ")) else ""
+    return "are" if noun.endswith("s") and not noun.endswith("ss") else "is"
 
 
 def _indent(value: str) -> str:

@@ -41,7 +41,11 @@ class NotSupportedYet(IntentError):
     code = "INT012"
 
     def __init__(self, construct: str, *, fix: str | None = None, **where: Unpack[Where]) -> None:
-        super().__init__(f"{construct} is part of the language but not supported yet", fix=fix, **where)
+        super().__init__(
+            f"{construct} is part of the language but not supported yet",
+            fix=fix or "write this part with other constructs; docs/language.md says what is supported",
+            **where,
+        )
         self.construct = construct
 
 
