@@ -23,9 +23,9 @@ UNIT_TESTS = [f"{package}/tests" for package in PACKAGES] + ["tools/tests"]
 PYTEST = ("pytest", "-n", "2", "--dist", "worksteal")
 LINTERS = ["ruff", "import-linter", "towncrier"]
 LINT_COMMANDS = [
-    ("ruff", "check", "."),
+    ("ruff", "check", "--output-format", "concise", "."),
     ("ruff", "format", "--check", "."),
-    ("lint-imports",),
+    ("lint-imports", "--no-logo"),
     ("python", "tools/check_changes.py"),
     ("towncrier", "build", "--draft"),
 ]
