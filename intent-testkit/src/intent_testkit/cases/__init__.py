@@ -1,0 +1,38 @@
+"""Every case of the testkit: ``ALL`` in file order, ``BY_NAME`` by name."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from intent_testkit.cases import (
+    broadcast,
+    casts,
+    control,
+    effects,
+    elementary,
+    functions,
+    gathers,
+    generic_reduce,
+    integers,
+    layouts,
+    loops,
+    losses,
+    matmul,
+    norms,
+    pointwise,
+    reductions,
+    slices,
+    softmax,
+)
+from intent_testkit.cases.case import Case
+
+_FAMILIES = (
+    pointwise, elementary, integers, casts, broadcast, softmax, norms, losses, reductions, generic_reduce, matmul,
+    layouts, slices, gathers, loops, control, functions, effects,
+)  # fmt: skip
+
+ALL: Final[tuple[Case, ...]] = tuple(case for family in _FAMILIES for case in family.CASES)
+BY_NAME: Final[dict[str, Case]] = {case.name: case for case in ALL}
+
+if len(BY_NAME) != len(ALL):
+    raise RuntimeError("two cases share a name")

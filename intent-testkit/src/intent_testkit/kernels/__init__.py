@@ -1,0 +1,3 @@
+"""The programs of the testkit, written as an author would; one small family per file."""
+
+from __future__ import annotations
