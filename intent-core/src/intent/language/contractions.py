@@ -25,7 +25,8 @@ def contract(
         rhs: a numeric tensor of the same dtype.
         reduce: at least one pair (axis of lhs, axis of rhs); equal extents.
         batch: pairs of axes that occur once in the result.
-        acc_dtype: the dtype to accumulate in and to give.
+        acc_dtype: the dtype to accumulate in and to give; by default that of the operands, widened as in
+            ``I.reduce.sum``.
 
     Raises:
         MixedDTypes, InvalidAxis, ShapeMismatch, WrongDType.
@@ -35,12 +36,12 @@ def contract(
 
 
 @intrinsic("dot")
-def dot(lhs: Value, rhs: Value, *, acc_dtype: DType) -> Value:
+def dot(lhs: Value, rhs: Value, *, acc_dtype: DType | None = None) -> Value:
     """The inner product of two vectors ``[K]``: a rank-zero tensor of ``acc_dtype``."""
 
 
 @intrinsic("matvec")
-def matvec(matrix: Value, vector: Value, *, acc_dtype: DType, transpose: bool = False) -> Value:
+def matvec(matrix: Value, vector: Value, *, acc_dtype: DType | None = None, transpose: bool = False) -> Value:
     """``[..., M, K]`` times ``[..., K]`` gives ``[..., M]``.
 
     ``transpose`` swaps the matrix's axes M and K.
@@ -48,7 +49,7 @@ def matvec(matrix: Value, vector: Value, *, acc_dtype: DType, transpose: bool = 
 
 
 @intrinsic("vecmat")
-def vecmat(vector: Value, matrix: Value, *, acc_dtype: DType, transpose: bool = False) -> Value:
+def vecmat(vector: Value, matrix: Value, *, acc_dtype: DType | None = None, transpose: bool = False) -> Value:
     """``[..., K]`` times ``[..., K, N]`` gives ``[..., N]``.
 
     ``transpose`` swaps the matrix's axes K and N.
@@ -57,14 +58,15 @@ def vecmat(vector: Value, matrix: Value, *, acc_dtype: DType, transpose: bool = 
 
 @intrinsic("matmul")
 def matmul(
-    lhs: Value, rhs: Value, *, acc_dtype: DType, transpose_lhs: bool = False, transpose_rhs: bool = False
+    lhs: Value, rhs: Value, *, acc_dtype: DType | None = None, transpose_lhs: bool = False, transpose_rhs: bool = False
 ) -> Value:
     """``[..., M, K]`` times ``[..., K, N]`` gives ``[..., M, N]``; leading axes broadcast as batch.
 
     Args:
         lhs: a tensor of rank 2 or more.
         rhs: a tensor of rank 2 or more and the same dtype.
-        acc_dtype: the dtype to accumulate in and to give.
+        acc_dtype: the dtype to accumulate in and to give; by default that of the operands, widened as in
+            ``I.reduce.sum``.
         transpose_lhs: swap the last two axes of lhs first.
         transpose_rhs: swap the last two axes of rhs first.
 

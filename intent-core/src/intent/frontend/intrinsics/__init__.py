@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from typing import Final
 
-from intent.frontend.intrinsics import contract, conversions, domains, pointwise, reduce, scan, shapes
+from intent.frontend.intrinsics import (
+    atomics,
+    contract,
+    conversions,
+    domains,
+    histogram,
+    memory,
+    packed,
+    pointwise,
+    randomness,
+    reduce,
+    regions,
+    scan,
+    shapes,
+)
 from intent.frontend.intrinsics.call import Call, Inline, Lower
 
 __all__ = ["LOWERINGS", "Call", "Inline", "Lower"]
@@ -17,5 +31,11 @@ LOWERINGS: Final[dict[str, Lower]] = {
     **reduce.LOWERINGS,
     **scan.LOWERINGS,
     **contract.LOWERINGS,
+    **packed.LOWERINGS,
+    **regions.LOWERINGS,
+    **histogram.LOWERINGS,
+    **randomness.LOWERINGS,
+    **memory.LOWERINGS,
+    **atomics.LOWERINGS,
 }
 """The lowering of every intrinsic, by its name without the ``I.``."""

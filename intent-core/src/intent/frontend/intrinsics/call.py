@@ -141,7 +141,7 @@ class Call:
             raise self.wrong_kind(parameter, "a dtype such as I.f32")
         return dtype
 
-    def constant(self, parameter: str, kind: type[Any], expected: str) -> Any:  # noqa: ANN401 -- of ``kind``
+    def constant(self, parameter: str, kind: type[Any], expected: str) -> Any:
         """A compile-time object of a Python type: a string, a format. Raises WrongKind."""
         front = self.front(parameter)
         if isinstance(front, PyConst) and isinstance(front.value, kind):
@@ -191,8 +191,12 @@ class Call:
         raise self._not_static(parameter, front)
 
     def _not_static(self, parameter: str, front: FrontValue) -> NotConstexpr | WrongKind:
-        if isinstance(front, Domain | ViewRef | BufferRef | Record | PyConst | Function | IntrinsicRef | NoneValue):
-            fix = "give the number of an axis of the value, not a domain" if isinstance(front, Domain) else None
+        if isinstance(
+            front, Domain | ViewRef | BufferRef | Record | PyConst | Function | IntrinsicRef | NoneValue
+        ):
+            fix = (
+                "give the number of an axis of the value, not a domain" if isinstance(front, Domain) else None
+            )
             return WrongKind(
                 self.what, expected="a constant", found=front.describe(), argument=f"{parameter}=", fix=fix,
                 span=self.builder.span,
@@ -204,7 +208,7 @@ Lower = Callable[[Call], FrontValue]
 """What an intrinsic means: emits KIR and gives the call's value (NONE for a statement)."""
 
 
-def _front(value: Any) -> FrontValue:  # noqa: ANN401 -- a default of a signature
+def _front(value: Any) -> FrontValue:
     if isinstance(value, FrontValue):
         return value
     if value is None:

@@ -9,6 +9,7 @@ from intent.diagnostics import IntentError, NotSupportedYet, SchemaMismatch
 from intent.frontend.builder import Builder
 from intent.frontend.emission import Purity
 from intent.frontend.intrinsics.call import Call
+from intent.frontend.intrinsics.shapes import conform
 from intent.frontend.values import (
     DTypeRef,
     ExtentRef,
@@ -25,7 +26,6 @@ from intent.frontend.values import (
     rebuild,
     same_structure,
 )
-from intent.frontend.intrinsics.shapes import conform
 from intent.kir import Region, Value
 from intent.types import DType
 
@@ -85,14 +85,20 @@ def combine_region(call: Call, schema: FrontValue, held: Captures, role: str = "
     builder, callee = call.builder, call.callee(role)
     scalars = map_leaves(schema, lambda leaf: Leaf(dtype=_dtype(leaf)))
     name = helper_name(callee)
-    builder.open(isolated=True, pure=Purity(helper=name, role=f"{role}= of {call.what}", through="combine_operands"))
+    builder.open(
+        isolated=True, pure=Purity(helper=name, role=f"{role}= of {call.what}", through="combine_operands")
+    )
     lhs, rhs = builder.arguments(scalars), builder.arguments(scalars)
     result = _apply(call, callee, lhs, rhs, held.arguments(builder))
     return builder.close(as_schema(call, result, scalars, f"the result of {name}"))
 
 
 def _apply(
-    call: Call, callee: Function | IntrinsicRef, lhs: FrontValue, rhs: FrontValue, operands: Sequence[FrontValue]
+    call: Call,
+    callee: Function | IntrinsicRef,
+    lhs: FrontValue,
+    rhs: FrontValue,
+    operands: Sequence[FrontValue],
 ) -> FrontValue:
     builder = call.builder
     if isinstance(callee, IntrinsicRef):
@@ -114,7 +120,9 @@ def as_schema(call: Call, result: FrontValue, schema: FrontValue, what: str) -> 
     Extents that are not one identity are demanded equal. Raises SchemaMismatch.
     """
     if not same_structure(result, schema):
-        raise SchemaMismatch(what, expected=schema.describe(), found=result.describe(), span=call.builder.span)
+        raise SchemaMismatch(
+            what, expected=schema.describe(), found=result.describe(), span=call.builder.span
+        )
     found: list[Value] = []
     for part, wanted in zip(leaves(result), leaves(schema), strict=True):
         assert isinstance(wanted, Leaf | Tensor)
@@ -122,7 +130,9 @@ def as_schema(call: Call, result: FrontValue, schema: FrontValue, what: str) -> 
         if not tensor.shape and wanted.shape and isinstance(part, Literal):
             tensor = call.builder.full(wanted.shape, tensor)
         if tensor.dtype is not wanted.dtype or tensor.rank != len(wanted.shape):
-            raise SchemaMismatch(what, expected=schema.describe(), found=result.describe(), span=call.builder.span)
+            raise SchemaMismatch(
+                what, expected=schema.describe(), found=result.describe(), span=call.builder.span
+            )
         found.append(conform(call.builder, tensor, wanted.shape, what).value)
     return tuple(found)
 

@@ -100,7 +100,14 @@ def _matmul(call: Call) -> FrontValue:
 
 
 def _product(
-    call: Call, lhs: Tensor, rhs: Tensor, *, lhs_core: int, rhs_core: int, flip_lhs: bool = False, flip_rhs: bool = False
+    call: Call,
+    lhs: Tensor,
+    rhs: Tensor,
+    *,
+    lhs_core: int,
+    rhs_core: int,
+    flip_lhs: bool = False,
+    flip_rhs: bool = False,
 ) -> FrontValue:
     """Matrix and vector products: leading axes broadcast from the right and are batch axes.
 

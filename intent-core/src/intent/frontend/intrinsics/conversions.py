@@ -42,7 +42,7 @@ def _choose(call: Call, condition: str, chosen: str, other: str) -> FrontValue:
     if not isinstance(a, Tuple | Record):
         return call.builder.pointwise("select", call.front(condition), a, b, what=call.what)
     if isinstance(b, Literal):
-        parts = [b] * len(list(leaves(a)))
+        parts: list[FrontValue] = [b for _ in leaves(a)]
     elif same_structure(a, b):
         parts = list(leaves(b))
     else:
@@ -51,7 +51,9 @@ def _choose(call: Call, condition: str, chosen: str, other: str) -> FrontValue:
         )
     pairs = zip(leaves(a), parts, strict=True)
     condition_value = call.front(condition)
-    return rebuild(a, iter([call.builder.pointwise("select", condition_value, x, y, what=call.what) for x, y in pairs]))
+    return rebuild(
+        a, iter([call.builder.pointwise("select", condition_value, x, y, what=call.what) for x, y in pairs])
+    )
 
 
 LOWERINGS: Final[dict[str, Lower]] = {

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
 
 from intent.diagnostics import WrongRank
 from intent.frontend.intrinsics.call import Call, Lower
 from intent.frontend.values import (
-    BufferRef,
     Domain,
     ExtentRef,
     FrontValue,
+    Iteration,
     Literal,
     Ragged,
     RaggedGroup,
     Record,
-    Tensor,
-    Tuple,
-    ViewRef,
     map_leaves,
 )
 from intent.types.extent import const
@@ -32,8 +28,9 @@ def _domain(call: Call) -> FrontValue:
 
 
 def _parallel(call: Call) -> FrontValue:
-    """The same domains, marked for the loop over them; a tuple of domains is a nest."""
-    return _per_region(call, "domain", lambda region: replace(region, parallel=True))
+    """What a loop goes through in no order; a tuple of domains is a nest."""
+    _per_region(call, "domain", lambda region: region)
+    return Iteration(source=call.front("domain"), parallel=True)
 
 
 def _indices(call: Call) -> FrontValue:
@@ -49,7 +46,9 @@ def _end(call: Call) -> FrontValue:
 
 
 def _enumerate(call: Call) -> FrontValue:
-    return _per_region(call, "region", lambda region: replace(region, enumerated=True))
+    """Pairs (local ordinal, source coordinate) for a loop."""
+    _per_region(call, "region", lambda region: region)
+    return Iteration(source=call.front("region"), enumerated=True)
 
 
 def _per_region(call: Call, parameter: str, of: Callable[[Domain], FrontValue]) -> FrontValue:
@@ -93,11 +92,7 @@ def _members(call: Call) -> FrontValue:
         return call.builder.indices(region)
     if not isinstance(region, RaggedGroup):
         raise call.wrong_kind("region", "one group of a ragged relation, groups[g]")
-    if region.indices is None:
-        return call.builder.indices(region.positions)
-    if not isinstance(region.indices, ViewRef | BufferRef | Tensor):
-        raise call.wrong_kind("region", "groups whose indices are a view or a tensor", found=region.indices.describe())
-    return call.builder.index(call.builder.read(region.indices, Tuple(items=(region.positions,))), call.what)
+    return call.builder.members(region)
 
 
 LOWERINGS: Final[dict[str, Lower]] = {

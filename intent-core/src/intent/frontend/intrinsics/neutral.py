@@ -46,19 +46,15 @@ def is_neutral(builder: Builder, identity: FrontValue, kind: str, dtype: DType) 
     if found is None or isinstance(found, bool) != (dtype.kind == "bool"):
         return False
     # -inf is the published identity of max for every float, e4m3 without infinities included.
-    infinite = isinstance(found, float) and math.isinf(found) and dtype.is_float and kind not in ("sum", "prod")
+    infinite = (
+        isinstance(found, float) and math.isinf(found) and dtype.is_float and kind not in ("sum", "prod")
+    )
     return found == neutral(kind, dtype) or (infinite and (found < 0) == (neutral(kind, dtype) < 0))
 
 
 def _constant_behind(builder: Builder, value: Value) -> bool | int | float | None:
     """The constant that every element of a value is, looking through casts, broadcasts and reshapes."""
-    for frame in reversed(builder.frames):
-        for op in reversed(frame.ops):
-            if value not in op.results:
-                continue
-            if isinstance(op, Constant):
-                return op.value
-            if isinstance(op, Broadcast | Cast | Reshape):
-                return _constant_behind(builder, op.value)
-            return None
-    return None
+    op = builder.defs.get(value.id)
+    if isinstance(op, Constant):
+        return op.value
+    return _constant_behind(builder, op.value) if isinstance(op, Broadcast | Cast | Reshape) else None

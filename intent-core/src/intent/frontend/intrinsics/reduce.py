@@ -9,7 +9,16 @@ from intent.frontend.builder import Builder
 from intent.frontend.intrinsics.call import Call, Lower
 from intent.frontend.intrinsics.combine import captures, combine_region, only_scalars
 from intent.frontend.intrinsics.neutral import COMBINES, is_neutral, neutral
-from intent.frontend.values import FrontValue, IntrinsicRef, Leaf, Literal, Tensor, Tuple, leaves, rebuild, same_structure
+from intent.frontend.values import (
+    FrontValue,
+    IntrinsicRef,
+    Leaf,
+    Tensor,
+    Tuple,
+    leaves,
+    rebuild,
+    same_structure,
+)
 from intent.kir import Reduce, Value
 from intent.types import DType, Extent
 from intent.types.dtypes import BOOL, F32, I32, INDEX, U32
@@ -127,11 +136,15 @@ def identities(call: Call, schema: FrontValue) -> tuple[Value, ...]:
         assert isinstance(wanted, Leaf)
         tensor = builder.materialize(part, wanted.dtype, what)
         if tensor.dtype is not wanted.dtype:
-            raise SchemaMismatch(what, expected=schema.describe(), found=identity.describe(), span=builder.span)
+            raise SchemaMismatch(
+                what, expected=schema.describe(), found=identity.describe(), span=builder.span
+            )
         if tensor.shape:
             joint = builder.broadcast_shapes([tensor.shape, wanted.shape], what)
             if len(joint) != len(wanted.shape):
-                raise SchemaMismatch(what, expected=schema.describe(), found=identity.describe(), span=builder.span)
+                raise SchemaMismatch(
+                    what, expected=schema.describe(), found=identity.describe(), span=builder.span
+                )
             tensor = builder.broadcast_to(tensor, wanted.shape)
         found.append(tensor.value)
     return tuple(found)
@@ -141,7 +154,9 @@ def _arg_reduce(call: Call) -> FrontValue:
     """Values and positions; positions count in the reduced axes, row-major (language, Structured operations)."""
     builder, value = call.builder, call.data("value")
     if value.dtype is BOOL:
-        raise WrongDType(call.what, expected="a number", found={call.text("value"): value.dtype}, span=builder.span)
+        raise WrongDType(
+            call.what, expected="a number", found={call.text("value"): value.dtype}, span=builder.span
+        )
     axes = _axes(call, value.shape)
     if any(atom in builder.opaque for axis in axes for atom in value.shape[axis].atoms()):
         helper = builder.purity.helper if builder.purity else "summarize"

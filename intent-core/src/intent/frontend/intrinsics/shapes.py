@@ -116,7 +116,9 @@ def _inferred(call: Call, value: Tensor, known: tuple[Extent, ...]) -> Extent:
         call.builder.condition("at_least", divisor, const(1), "an inferred extent in I.reshape")
     elif left.const is not None and left.const % divisor.const:
         shown = (*map(str, known), "-1")
-        raise ReshapeCount(value.shape, shown, reason="the extent of -1 is not an integer", span=call.builder.span)
+        raise ReshapeCount(
+            value.shape, shown, reason="the extent of -1 is not an integer", span=call.builder.span
+        )
     return floordiv(left, divisor)
 
 

@@ -1,0 +1,263 @@
+"""Region folds and region scans: the author's homomorphisms over slices (spec: logical-program 5).
+
+The slice's extent is a fresh opaque identity: it may form shapes inside ``summarize`` and ``emit`` and never becomes
+a value (language decision 17).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from intent.diagnostics import InvalidAxis, SchemaMismatch, SliceExtentObserved
+from intent.frontend.builder import Builder
+from intent.frontend.emission import Purity
+from intent.frontend.intrinsics.call import Call, Lower
+from intent.frontend.intrinsics.combine import Captures, as_schema, captures, helper_name
+from intent.frontend.intrinsics.shapes import conform, transposed
+from intent.frontend.values import (
+    FrontValue,
+    Function,
+    Leaf,
+    Tensor,
+    Tuple,
+    leaves,
+    map_leaves,
+    rebuild,
+    same_structure,
+)
+from intent.kir import Region, RegionFold, RegionScan, Value
+from intent.types import Extent
+
+__all__ = ["LOWERINGS"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Source:
+    """The source as the helper's leading arguments, its components, its axis and the fresh slice extent."""
+
+    arguments: tuple[FrontValue, ...]
+    tensors: tuple[Tensor, ...]
+    axis: int
+    extent: Extent
+    slice_extent: Extent
+
+    def sliced(self, builder: Builder) -> list[FrontValue]:
+        """One slice inside the innermost region: its components become the region's arguments."""
+
+        def part(leaf: FrontValue) -> FrontValue:
+            assert isinstance(leaf, Tensor)
+            shape = tuple(self.slice_extent if k == self.axis else e for k, e in enumerate(leaf.shape))
+            return builder.loaded(builder.argument(leaf.dtype, shape, leaf.value.name))
+
+        return [map_leaves(argument, part) for argument in self.arguments]
+
+
+def _fold(call: Call) -> FrontValue:
+    source, held = _source(call), captures(call, "operands")
+    summarize, schema = _summarize(call, source, held)
+    identity = _identity(call, "identity", schema)
+    schema = rebuild(schema, iter([Leaf(dtype=v.dtype, shape=v.shape) for v in identity]))
+    results = call.builder.emit(
+        RegionFold,
+        *((v.dtype, v.shape) for v in identity),
+        source=call.builder.values(source.tensors),
+        axis=source.axis,
+        slice_extent=source.slice_extent,
+        identity=identity,
+        captures=held.values,
+        summarize=summarize,
+        combine=_binary(call, "combine", schema, schema, schema),
+    )
+    return rebuild(schema, iter([call.builder.loaded(r) for r in results]))
+
+
+def _scan(call: Call) -> FrontValue:
+    builder, source, held = call.builder, _source(call), captures(call, "operands")
+    summarize, schema = _summarize(call, source, held)
+    identity = _identity(call, "identity", schema)
+    initial = builder.components(call.front("initial_state"), what=f"initial_state= of {call.what}")
+    state = rebuild(call.front("initial_state"), iter([Leaf(dtype=t.dtype, shape=t.shape) for t in initial]))
+    combine = _binary(call, "combine", schema, schema, schema)
+    apply = _binary(call, "apply", schema, state, state)
+    emit, outputs, axis = _emitted(call, source, state, held)
+    types = [(leaf.dtype, _replaced(leaf.shape, axis, source.extent)) for leaf in outputs.types]
+    results = builder.emit(
+        RegionScan,
+        *types,
+        *((t.dtype, t.shape) for t in initial),
+        source=builder.values(source.tensors),
+        axis=source.axis,
+        slice_extent=source.slice_extent,
+        identity=identity,
+        initial=builder.values(initial),
+        captures=held.values,
+        outputs=len(types),
+        output_axis=axis,
+        summarize=summarize,
+        combine=combine,
+        apply=apply,
+        emit=emit,
+    )
+    made = [_moved(builder, Tensor(value=r), axis, a) for r, a in zip(results, outputs.axes, strict=False)]
+    final = [builder.loaded(r) for r in results[len(types) :]]
+    return Tuple(items=(rebuild(outputs.product, iter(made)), rebuild(state, iter(final))))
+
+
+def _source(call: Call) -> _Source:
+    """The components of ``source=``, all with the source axis and one extent along it."""
+    builder, front = call.builder, call.front("source")
+    arguments = front.items if isinstance(front, Tuple) else (front,)
+    arguments = tuple(map_leaves(a, lambda leaf: builder.data(leaf, call.what)) for a in arguments)
+    tensors = tuple(leaf for a in arguments for leaf in leaves(a) if isinstance(leaf, Tensor))
+    if not tensors:
+        raise call.wrong_kind("source", "at least one tensor")
+    axes = {_axis(call, t) for t in tensors}
+    if len(axes) != 1:
+        raise call.wrong_kind("axis", "a non-negative axis where components have different ranks")
+    (axis,) = axes
+    extent = tensors[0].shape[axis]
+    for tensor in tensors[1:]:
+        builder.equal_extents(extent, tensor.shape[axis], f"source components of {call.what}", what=call.what)
+    return _Source(
+        arguments=arguments,
+        tensors=tensors,
+        axis=axis,
+        extent=extent,
+        slice_extent=builder.fresh_extent(opaque=True),
+    )
+
+
+def _axis(call: Call, tensor: Tensor) -> int:
+    if not tensor.shape:
+        raise InvalidAxis(call.what, call.front("axis").describe(), rank=0, span=call.builder.span)
+    return call.axis("axis", tensor.rank)
+
+
+def _open(call: Call, role: str) -> str:
+    name = helper_name(call.callee(role))
+    call.builder.open(
+        isolated=True, pure=Purity(helper=name, role=f"{role}= of {call.what}", through="operands")
+    )
+    return name
+
+
+def _inline(call: Call, role: str, arguments: Sequence[FrontValue]) -> FrontValue:
+    callee = call.callee(role)
+    if not isinstance(callee, Function):
+        raise call.wrong_kind(role, "a helper decorated with @intent.fn")
+    return call.inline(callee, arguments)
+
+
+def _summarize(call: Call, source: _Source, held: Captures) -> tuple[Region, FrontValue]:
+    """The summarizer's region and the summary's schema, a product of leaves."""
+    builder = call.builder
+    name = _open(call, "summarize")
+    result = _inline(call, "summarize", [*source.sliced(builder), *held.arguments(builder)])
+    like = call.front("identity")
+    if not same_structure(result, like):
+        raise SchemaMismatch(
+            f"identity= of {call.what}", expected=result.describe(), found=like.describe(), span=builder.span
+        )
+    parts = builder.components(result, like, f"the result of {name}")
+    schema, values = _shaped_like_identity(call, name, parts, like)
+    for value in values:
+        if any(atom in builder.opaque for extent in value.shape for atom in extent.atoms()):
+            raise SliceExtentObserved(
+                name, use="the extent of the slice in the shape of a summary", span=builder.span
+            )
+    return builder.close(values), rebuild(result, iter(schema))
+
+
+def _shaped_like_identity(
+    call: Call, name: str, parts: Sequence[Tensor], like: FrontValue
+) -> tuple[list[FrontValue], list[Value]]:
+    """Summary components in the shapes of the identity, where the identity is a full slice."""
+    schema: list[FrontValue] = []
+    values: list[Value] = []
+    for part, wanted in zip(parts, leaves(like), strict=True):
+        shape = call.builder.shape_of(wanted)
+        tensor = (
+            conform(call.builder, part, shape, f"the result of {name}") if len(shape) == part.rank else part
+        )
+        schema.append(Leaf(dtype=tensor.dtype, shape=tensor.shape))
+        values.append(tensor.value)
+    return schema, values
+
+
+def _identity(call: Call, parameter: str, schema: FrontValue) -> tuple[Value, ...]:
+    """The identity in the summary's schema; one element-level value stands for a whole component."""
+    builder = call.builder
+    parts: list[FrontValue] = []
+    for part, wanted in zip(leaves(call.front(parameter)), leaves(schema), strict=True):
+        assert isinstance(wanted, Leaf)
+        tensor = builder.materialize(part, wanted.dtype, f"{parameter}= of {call.what}")
+        parts.append(builder.full(wanted.shape, tensor) if wanted.shape and not tensor.shape else tensor)
+    product = rebuild(schema, iter(parts))
+    return as_schema(call, product, schema, f"{parameter}= of {call.what}")
+
+
+def _binary(call: Call, role: str, first: FrontValue, second: FrontValue, result: FrontValue) -> Region:
+    """``combine(summary, summary)`` or ``apply(summary, state)`` as a region."""
+    builder = call.builder
+    name = _open(call, role)
+    made = _inline(call, role, [builder.arguments(first), builder.arguments(second)])
+    return builder.close(as_schema(call, made, result, f"the result of {name}"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Outputs:
+    """The emitted product, its components' types with the slice axis moved, and the axis each had."""
+
+    product: FrontValue
+    types: list[Leaf]
+    axes: list[int]
+
+
+def _emitted(call: Call, source: _Source, state: FrontValue, held: Captures) -> tuple[Region, _Outputs, int]:
+    """The emitter's region; every output has the slice axis exactly once, moved to one place for all outputs."""
+    builder = call.builder
+    name = _open(call, "emit")
+    result = _inline(
+        call, "emit", [*source.sliced(builder), builder.arguments(state), *held.arguments(builder)]
+    )
+    parts = builder.components(result, what=f"the result of {name}")
+    axes = [_slice_axis(call, name, part, source.slice_extent) for part in parts]
+    axis = axes[0] if len(set(axes)) == 1 else 0
+    moved = [
+        transposed(builder, part, _move(part.rank, a, axis)) for part, a in zip(parts, axes, strict=True)
+    ]
+    region = builder.close(builder.values(moved))
+    types = [Leaf(dtype=t.dtype, shape=t.shape) for t in moved]
+    return region, _Outputs(product=result, types=types, axes=axes), axis
+
+
+def _slice_axis(call: Call, name: str, part: Tensor, slice_extent: Extent) -> int:
+    """Where an output has the slice's extent; the other extents must not depend on it."""
+    places = [k for k, extent in enumerate(part.shape) if extent is slice_extent]
+    hidden = any(a in call.builder.opaque for e in part.shape if e is not slice_extent for a in e.atoms())
+    if len(places) != 1 or hidden:
+        raise SchemaMismatch(
+            f"the result of {name}", expected="outputs with the slice's axis exactly once", found=part.describe(),
+            fix="emit one output for each member of the slice", span=call.builder.span,
+        )  # fmt: skip
+    return places[0]
+
+
+def _move(rank: int, source: int, target: int) -> tuple[int, ...]:
+    """The permutation that puts axis ``source`` at ``target`` and keeps the order of the others."""
+    order = [axis for axis in range(rank) if axis != source]
+    order.insert(target, source)
+    return tuple(order)
+
+
+def _moved(builder: Builder, tensor: Tensor, axis: int, wanted: int) -> Tensor:
+    return transposed(builder, tensor, _move(tensor.rank, axis, wanted))
+
+
+def _replaced(shape: tuple[Extent, ...], axis: int, extent: Extent) -> tuple[Extent, ...]:
+    return tuple(extent if k == axis else e for k, e in enumerate(shape))
+
+
+LOWERINGS: Final[dict[str, Lower]] = {"region_fold": _fold, "region_scan": _scan}
