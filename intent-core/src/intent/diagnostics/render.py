@@ -77,7 +77,7 @@ def _called_from(site: Span, *, short_files: bool) -> str:
 
 def _verb(name: str) -> str:
     """``are`` after a phrase in the plural such as "its parameters"; names of the author's take ``is``."""
-    noun = name.split(" of ")[0] if name.startswith(("its ", "the ")) else ""
+    noun = name.split(" of ", maxsplit=1)[0] if name.startswith(("its ", "the ")) else ""
     return "are" if noun.endswith("s") and not noun.endswith("ss") else "is"
 
 

@@ -12,7 +12,8 @@ __all__ = ["did_you_mean", "dtype_word", "listing", "plural", "shape_text"]
 def did_you_mean(name: str, known: Iterable[str], *, prefix: str = "") -> str | None:
     """``did you mean ...?`` with the closest of ``known``, or None when nothing is close."""
     choices = list(known)
-    close = difflib.get_close_matches(name, choices, n=1, cutoff=0.6)
+    close = [choice for choice in choices if choice.lower() == name.lower()]
+    close = close or difflib.get_close_matches(name, choices, n=1, cutoff=0.6)
     if not close:
         folded = {choice.lower().rsplit(".", 1)[-1]: choice for choice in choices}
         close = [folded[c] for c in difflib.get_close_matches(name.lower(), list(folded), n=1, cutoff=0.6)]

@@ -79,6 +79,7 @@ from intent.language.domains import (
     enumerate_ as enumerate,
 )
 from intent.language.dtypes import (
+    FOREIGN,
     bf16,
     dtype,
     f8e4m3fn,
@@ -323,6 +324,8 @@ def __getattr__(name: str) -> object:
     """Names that are not there: say what to write instead, or suggest the closest."""
     if name.startswith("__"):  # what inspect, copy and import machinery probe for
         raise AttributeError(name)
+    if name in FOREIGN:
+        raise RemovedConstruct(name, f"write I.{FOREIGN[name]}")
     if name in REMOVED:
         raise RemovedConstruct(name, REMOVED[name])
     raise UnknownIntrinsic(name, [*__all__, *INTRINSICS])

@@ -50,7 +50,8 @@ class Captures(Mapping[str, Any]):
         return value
 
     def __iter__(self) -> Iterator[str]:
-        mentioned = {n.id: None for n in ast.walk(self._source.tree) if isinstance(n, ast.Name)}
+        body = ast.Module(body=self._source.tree.body, type_ignores=[])
+        mentioned = {n.id: None for n in ast.walk(body) if isinstance(n, ast.Name)}
         return (name for name in mentioned if name in self._cells or name in self._globals)
 
     def __len__(self) -> int:

@@ -14,7 +14,7 @@ __all__ = ["contract", "dot", "matmul", "matvec", "outer", "vecmat"]
 
 @intrinsic("contract")
 def contract(
-    lhs: Value, rhs: Value, reduce: Pairs = ((1, 0),), batch: Pairs = (), *, acc_dtype: DType
+    lhs: Value, rhs: Value, reduce: Pairs = ((1, 0),), batch: Pairs = (), *, acc_dtype: DType | None = None
 ) -> Value:
     """The sum of ``lhs * rhs`` over the axis pairs ``reduce``, pairing the axes of ``batch``.
 
@@ -58,7 +58,12 @@ def vecmat(vector: Value, matrix: Value, *, acc_dtype: DType | None = None, tran
 
 @intrinsic("matmul")
 def matmul(
-    lhs: Value, rhs: Value, *, acc_dtype: DType | None = None, transpose_lhs: bool = False, transpose_rhs: bool = False
+    lhs: Value,
+    rhs: Value,
+    *,
+    acc_dtype: DType | None = None,
+    transpose_lhs: bool = False,
+    transpose_rhs: bool = False,
 ) -> Value:
     """``[..., M, K]`` times ``[..., K, N]`` gives ``[..., M, N]``; leading axes broadcast as batch.
 

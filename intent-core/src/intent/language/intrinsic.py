@@ -75,7 +75,7 @@ class Intrinsic(Generic[P]):
         return f"I.{self.name}"
 
     def __reduce__(self) -> tuple[Callable[[str], Intrinsic[...]], tuple[str]]:
-        return INTRINSICS.__getitem__, (self.name,)
+        return _named, (self.name,)
 
 
 class Namespace:
@@ -97,6 +97,11 @@ def intrinsic(name: str, /, **aliases: str) -> Callable[[Callable[P, Any]], Intr
         return Intrinsic(name, inspect.signature(function), inspect.getdoc(function), aliases)
 
     return define
+
+
+def _named(name: str) -> Intrinsic[...]:
+    """How copies and pickles find the one intrinsic of a name."""
+    return INTRINSICS[name]
 
 
 def _no_member(owner: str, member: str, members: Iterable[str]) -> AttributeError:

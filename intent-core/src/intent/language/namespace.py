@@ -57,4 +57,6 @@ def _names(text: str) -> list[str]:
         tree = ast.parse(text, mode="eval")
     except SyntaxError:
         return []
+    if isinstance(tree.body, ast.Constant) and isinstance(tree.body.value, str):  # quoted as well
+        return _names(tree.body.value)
     return [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]

@@ -126,7 +126,7 @@ def resolve_signature(definition: KernelDefinition[...]) -> KernelSignature:
         AnnotationError: an annotation is missing or malformed; it points at the annotation.
         NotADefinition: ``definition`` is not a kernel.
     """
-    if not hasattr(definition, "annotation_scope"):
+    if getattr(definition, "decorator", None) != "kernel":
         raise NotADefinition("a kernel", definition, fix="decorate the function with @intent.kernel")
     tree = definition.source.tree
     nodes = {a.arg: a for a in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)}
