@@ -1,0 +1,138 @@
+"""Reads and writes: every access is born with coordinates, members, proofs and validity (spec: kir-to-gpu-program 4.8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from intent import kir
+from intent import physical as ph
+from intent.construct.context import Context, rule
+from intent.construct.frame import Frame
+from intent.construct.point import Point
+from intent.types import Extent
+from intent.types.extent import const
+
+At = tuple[Point, ...]
+
+
+@dataclass(frozen=True)
+class Address:
+    """Coordinates with the proofs that they are inside and the predicates that must guard them."""
+
+    coordinates: tuple[Point, ...]
+    proofs: tuple[ph.Proof, ...]
+    guards: frozenset[ph.Fragment]
+    promised: bool
+
+    @property
+    def members(self) -> frozenset[ph.Fragment]:
+        """Every predicate under which the coordinates are those of logical members."""
+        return frozenset(m for p in self.coordinates for m in p.members)
+
+
+def address(c: Context, relation: kir.Relation, shape: tuple[Extent, ...], assumed: tuple[bool, ...], at: At, frame: Frame) -> Address:
+    """Evaluate a relation at a point of its result axes."""
+    points: list[Point] = []
+    proofs: list[ph.Proof] = []
+    guards: set[ph.Fragment] = set()
+    promised = False
+    for k, (coordinate, spread) in enumerate(zip(relation.coordinates, relation.axes, strict=True)):
+        inner = tuple(_spread(c, at[a], coordinate.shape[j]) for j, a in enumerate(spread))
+        point = c.evaluate(coordinate, inner, frame)
+        proof, tests = _inside(c, point, shape[k], frame)
+        if tests and k < len(assumed) and assumed[k]:
+            proof, tests, promised = "assumed", frozenset(), True
+        points.append(point)
+        proofs.append(proof)
+        guards |= tests
+    return Address(tuple(points), tuple(proofs), frozenset(guards), promised)
+
+
+def _spread(c: Context, point: Point, extent: Extent) -> Point:
+    """A relation axis that a size-one coordinate tensor does not follow."""
+    if extent.const == 1 and not (point.high is not None and point.high.const == 0):
+        return Point(c.emitter.index(0), low=const(0), high=const(0))
+    return point
+
+
+def _inside(c: Context, point: Point, extent: Extent, frame: Frame) -> tuple[ph.Proof, frozenset[ph.Fragment]]:
+    tests: set[ph.Fragment] = set()
+    if not c.facts.nonnegative(point.low):
+        tests.add(c.emitter.compare("ge", point.fragment, c.emitter.index(0)))
+    if not c.facts.at_most(point.high, extent - 1):
+        tests.add(c.emitter.compare("lt", point.fragment, c.extent(extent, frame).fragment))
+    if tests:
+        return "guard", frozenset(tests)
+    if point.high is extent - 1 and point.low is const(0):
+        return "region", frozenset()
+    return ("static" if point.low is point.high else "interval"), frozenset()
+
+
+@rule(kir.Load)
+def load(c: Context, op: kir.Load, index: int, at: At, frame: Frame) -> Point:
+    """A read of a view or buffer at the relation's coordinates."""
+    source, key = c.resource(op.source)
+    where = address(c, op.relation, op.source.shape, op.assumed, at, frame)
+    guards = where.members | where.guards
+    fill: ph.Fragment | None = None
+    if op.valid is not None:
+        valid = c.evaluate(op.valid, at, frame)
+        guards |= valid.members | {valid.fragment}
+        if op.fill is not None:
+            fill = c.scalar(op.fill, frame).fragment
+    if where.promised:
+        guards |= frame.active
+    mask = c.emitter.conjunction(guards)
+    coordinates = tuple(p.fragment for p in where.coordinates)
+    dims = c.emitter.union((*coordinates, *([mask] if mask is not None else []), *([fill] if fill is not None else [])))
+    least = frame.least if where.promised else None
+    version: object = None
+    if op.source.mutable:
+        least, version = c.emitter.current, c.read_version(key)
+    (made,) = c.emitter.emit(
+        ph.Load,
+        ((op.result.dtype, dims),),
+        source=source,
+        coordinates=coordinates,
+        valid=mask,
+        fill=None if mask is None else fill,
+        proofs=where.proofs,
+        name=op.result.name,
+        least=least,
+        version=version,
+    )
+    if op.source.mutable:
+        c.emitter.pin()
+    if fill is None:
+        c.load_masks[made.id] = guards
+    return Point(made, frozenset(m for p in at for m in p.members) | where.members)
+
+
+@rule(kir.Gather)
+def gather(c: Context, op: kir.Gather, index: int, at: At, frame: Frame) -> Point:
+    """Selection from a value: the source evaluated at the relation's coordinates."""
+    where = address(c, op.relation, op.source.shape, (), at, frame)
+    tests = where.guards
+    fill: ph.Fragment | None = None
+    if op.valid is not None:
+        valid = c.evaluate(op.valid, at, frame)
+        tests |= {valid.fragment}
+        if op.fill is not None:
+            fill = c.scalar(op.fill, frame).fragment
+    points = tuple(p.under(tests) if tests else p for p in where.coordinates)
+    source = c.evaluate(op.source, points, frame)
+    members = frozenset(m for p in at for m in p.members) | (source.members - tests)
+    mask = c.emitter.conjunction(tests)
+    if mask is None:
+        return Point(source.fragment, members, source.low, source.high)
+    if fill is None:
+        fill = zero(c, op.result)
+    made = c.emitter.pointwise("select", mask, source.fragment, fill, name=op.result.name)
+    return Point(made, members)
+
+
+def zero(c: Context, like: kir.Value) -> ph.Fragment:
+    """The zero of a value's dtype."""
+    if like.dtype.is_float:
+        return c.emitter.constant(0.0, like.dtype)
+    return c.emitter.constant(0 if like.dtype.is_integer else False, like.dtype)

@@ -1,0 +1,68 @@
+"""Removing what nothing uses: pure operations, and carries of loops whose results and body do not need them."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+from intent import physical as ph
+from intent.physical.walk import operands_of, regions_of
+
+EFFECTS = (ph.Store, ph.Fence, ph.Atomic, ph.BufferAlloc)
+
+
+def remove_dead(region: ph.Region, needed: set[int] | None = None) -> ph.Region:
+    """The region without operations whose results are not used and that have no effect."""
+    needed = {y.id for y in region.yields} if needed is None else needed
+    kept: list[ph.Op] = []
+    for op in reversed(region.ops):
+        if not _effectful(op) and not any(r.id in needed for r in op.results):
+            continue
+        op = _inside(op, needed)
+        needed |= {f.id for f in operands_of(op)}
+        for inner in regions_of(op):
+            needed |= _used(inner)
+        kept.append(op)
+    return replace(region, ops=tuple(reversed(kept)))
+
+
+def _effectful(op: ph.Op) -> bool:
+    return isinstance(op, EFFECTS) or any(_effectful(o) for r in regions_of(op) for o in r.ops)
+
+
+def _inside(op: ph.Op, needed: set[int]) -> ph.Op:
+    if isinstance(op, ph.Loop):
+        return _loop(op, needed)
+    changed = {
+        f.name: remove_dead(value) for f in fields(op) if isinstance(value := getattr(op, f.name), ph.Region)
+    }
+    return replace(op, **changed) if changed else op
+
+
+def _loop(op: ph.Loop, needed: set[int]) -> ph.Loop:
+    """Drop carries that neither a later use nor a kept carry's computation needs."""
+    keep = {k for k, r in enumerate(op.results) if r.id in needed}
+    while True:
+        yields = tuple(y for k, y in enumerate(op.body.yields) if k in keep)
+        body = remove_dead(ph.Region(args=op.body.args, ops=op.body.ops, yields=yields))
+        used = _used(body)
+        grown = keep | {k for k, a in enumerate(op.body.args[1:]) if a.id in used}
+        if grown == keep:
+            break
+        keep = grown
+    order = sorted(keep)
+    args = (op.body.args[0], *(op.body.args[1 + k] for k in order))
+    return replace(
+        op,
+        results=tuple(op.results[k] for k in order),
+        inits=tuple(op.inits[k] for k in order),
+        body=replace(body, args=args),
+    )
+
+
+def _used(region: ph.Region) -> set[int]:
+    found = {y.id for y in region.yields}
+    for op in region.ops:
+        found |= {f.id for f in operands_of(op)}
+        for inner in regions_of(op):
+            found |= _used(inner)
+    return found

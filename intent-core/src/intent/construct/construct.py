@@ -1,0 +1,102 @@
+"""KIR and a plan in, a physical program out (spec: kir-to-gpu-program 4)."""
+
+from __future__ import annotations
+
+from intent import kir
+from intent import physical as ph
+from intent.construct import access, contract, control, pointwise, reduce
+from intent.construct.analysis import Analysis, analyze
+from intent.construct.cleanup import remove_dead
+from intent.construct.context import Context
+from intent.construct.emission import DimOrder
+from intent.construct.frame import Frame, constant_binding
+from intent.construct.groups import Group
+from intent.construct.plan import GroupPlan, Plan
+from intent.construct.point import Facts, Point
+from intent.construct.program_space import decode
+from intent.construct.statements import Runner
+from intent.diagnostics import PlanError
+from intent.physical.walk import walk
+from intent.types import Extent
+from intent.types.dtypes import INDEX
+from intent.types.extent import const, scalar
+
+_RULES = (access, contract, control, pointwise, reduce)
+"""Importing these registers the evaluation rules."""
+
+
+def construct(kernel: kir.Kernel, plan: Plan, analysis: Analysis | None = None) -> ph.Program:
+    """The physical program of ``kernel`` under ``plan``.
+
+    Raises PlanError when the plan does not fit the kernel, NotSupportedYet for an operation that construction
+    does not build yet. spec: kir-to-gpu-program 2 to 7.
+    """
+    analysis = analyze(kernel) if analysis is None else analysis
+    if len(plan.groups) != len(analysis.groups):
+        raise PlanError(f"the plan has {len(plan.groups)} groups, the kernel {len(analysis.groups)}")
+    views = {v.name: _view(v) for v in kernel.views}
+    order = DimOrder()
+    facts_known = analysis.facts
+    segments: list[ph.Segment] = []
+    guards: set[ph.Guard] = set()
+    offset: Extent = const(0)
+    next_id = 0
+    for number, (group, group_plan) in enumerate(zip(analysis.groups, plan.groups, strict=True)):
+        context = Context(analysis, group_plan, views, order, Facts(facts_known), plan.guards, next_id)
+        segment = _segment(context, number, group, group_plan, offset)
+        segments.append(segment)
+        guards |= context.guards
+        offset = offset + segment.length
+        next_id = context.emitter.next_id
+    params = tuple(
+        views[p.name] if isinstance(p, kir.View) else ph.ScalarParam(name=p.name, dtype=p.value.dtype) for p in kernel.params
+    )
+    used = {d for s in segments for op in walk(s.body) for r in op.results for d in r.dims}
+    used |= {d for s in segments for op in walk(s.body) if isinstance(op, ph.Store) for d in op.dims}
+    return ph.Program(
+        name=str(kernel.name),
+        params=params,
+        segments=tuple(segments),
+        guards=tuple(sorted(guards, key=str)),
+        conditions=kernel.conditions,
+        dims=tuple(d for d in order.dims if d in used),
+        knobs=plan.knobs,
+        span=kernel.span,
+    )
+
+
+def _view(view: kir.View) -> ph.View:
+    return ph.View(
+        name=view.name,
+        dtype=view.dtype,
+        shape=view.shape,
+        mode=view.mode,
+        strides=view.strides,
+        alias=view.alias,
+        noalias=view.noalias,
+    )
+
+
+def _segment(c: Context, number: int, group: Group, plan: GroupPlan, offset: Extent) -> ph.Segment:
+    known = {axis.label: axis for axis in group.axes}
+    axes = []
+    for label, block in plan.instance:
+        if label not in known:
+            raise PlanError(f"{label} is not an instance axis of group {number}; it has {', '.join(known) or 'none'}")
+        if block > 1 and known[label].single:
+            raise PlanError(f"control depends on the point of {label}; its block must be 1, not {block}")
+        axes.append(ph.SegmentAxis(label=label, extent=known[label].extent, block=block))
+    length = const(1)
+    for axis in axes:
+        length = length * axis.programs
+    e = c.emitter
+    local = e.fragment(INDEX, (), e.root, "program")
+    frame = Frame(c.analysis.kernel.body.id, None)
+    for param in c.analysis.kernel.scalars:
+        fragment = e.emit(ph.Argument, ((param.value.dtype, ()),), parameter=param.name, name=param.name)[0]
+        bound = scalar(param.name) if param.value.dtype.is_integer else None
+        frame.bindings[param.value.id] = constant_binding(Point(fragment, low=bound, high=bound))
+    instance = decode(c, tuple(axes), local, plan.grouped, frame)
+    Runner(c, group, instance).run(c.analysis.kernel.body, frame)
+    body = remove_dead(ph.Region(args=(local,), ops=tuple(e.root.ops)))
+    return ph.Segment(group=number, axes=tuple(axes), length=length, offset=offset, body=body)

@@ -1,0 +1,248 @@
+"""The state of constructing one segment, and demand-driven evaluation of KIR values at coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from intent import kir
+from intent import physical as ph
+from intent.construct.alias import alias_class
+from intent.construct.analysis import Analysis
+from intent.construct.emission import DimOrder, Emitter
+from intent.construct.frame import Frame
+from intent.construct.plan import GroupPlan, Inner
+from intent.construct.point import Facts, Point
+from intent.diagnostics import NotSupportedYet, PlanError
+from intent.types import Extent
+from intent.types.dtypes import INDEX
+from intent.types.extent import Call, Dyn, const
+
+Rule = Callable[["Context", Any, int, tuple[Point, ...], Frame], Point]
+RULES: dict[type[kir.Op], Rule] = {}
+
+
+def rule(kind: type[kir.Op]) -> Callable[[Rule], Rule]:
+    """Register how results of an operation kind are evaluated at coordinates."""
+
+    def register(function: Rule) -> Rule:
+        RULES[kind] = function
+        return function
+
+    return register
+
+
+class Context:
+    """Everything the evaluation rules share while one segment is built."""
+
+    def __init__(
+        self,
+        analysis: Analysis,
+        plan: GroupPlan,
+        views: dict[str, ph.View],
+        order: DimOrder,
+        facts: Facts,
+        assumed: tuple[ph.Guard, ...],
+        first_id: int,
+    ) -> None:
+        self.analysis = analysis
+        self.definitions = analysis.definitions
+        self.plan = plan
+        self.views = views
+        self.emitter = Emitter(order, first_id)
+        self.facts = facts
+        self.assumed = set(assumed)
+        self.guards: set[ph.Guard] = set()
+        self.load_masks: dict[int, frozenset[ph.Fragment]] = {}
+        self.versions: dict[str, int] = {}
+        self.dirty: set[str] = set()
+        self.readers: set[str] = set()
+        self.buffers: dict[int, ph.Buffer] = {}
+        self.regions: dict[object, ph.Region] = {}
+        self.by_class: dict[str, ph.Resource] = {}
+        for view in analysis.kernel.views:
+            self.by_class.setdefault(alias_class(view), views[view.name])
+
+    # -- evaluation ---------------------------------------------------------------------------------------------
+
+    def evaluate(self, value: kir.Value, at: tuple[Point, ...], frame: Frame) -> Point:
+        """``value`` at one point per axis, in the frame that owns it."""
+        assert len(at) == value.rank, f"{value} needs {value.rank} coordinates, got {len(at)}"
+        owner = frame.owner(self.definitions.region[value.id])
+        binding = owner.bindings.get(value.id)
+        if binding is not None:
+            return binding(at)
+        op = self.definitions.op[value.id]
+        index = op.results.index(value)
+        key = (op.id, index, tuple(p.key for p in at))
+        found = owner.memo.get(key)
+        if found is not None and self.emitter.alive(found[0].fragment):
+            return found[0]
+        handler = RULES.get(type(op))
+        if handler is None:
+            raise NotSupportedYet(construct=type(op).__name__, span=op.span)
+        span, origin = self.emitter.span, self.emitter.origin
+        self.emitter.span, self.emitter.origin = op.span, op.id
+        try:
+            point = handler(self, op, index, at, owner)
+        finally:
+            self.emitter.span, self.emitter.origin = span, origin
+        owner.memo[key] = (point,)
+        return point
+
+    def scalar(self, value: kir.Value, frame: Frame) -> Point:
+        """A rank-zero value."""
+        return self.evaluate(value, (), frame)
+
+    def uniform(self, value: kir.Value, frame: Frame) -> Point:
+        """A rank-zero value that must not differ between lanes."""
+        point = self.scalar(value, frame)
+        if not point.fragment.uniform:
+            op = self.definitions.op.get(value.id)
+            raise PlanError(
+                f"a loop bound or branch differs between the lanes {', '.join(map(str, point.fragment.dims))}; "
+                "its parallel axis needs block 1",
+                span=op.span if op else None,
+            )
+        return point
+
+    # -- extents -------------------------------------------------------------------------------------------------
+
+    def extent(self, e: Extent, frame: Frame) -> Point:
+        """The value of an extent expression."""
+        if e.const is not None:
+            return Point(self.emitter.index(e.const), low=e, high=e)
+        if e.launch_visible:
+            return Point(self.emitter.emit(ph.LaunchValue, ((INDEX, ()),), extent=e, name="")[0], low=e, high=e)
+        total: ph.Fragment | None = None
+        members: frozenset[ph.Fragment] = frozenset()
+        for monomial, k in e.terms:
+            term: ph.Fragment | None = None if monomial else self.emitter.index(abs(k))
+            for atom in monomial:
+                factor = self._atom(atom, frame)
+                members |= factor.members
+                term = factor.fragment if term is None else self.emitter.pointwise("mul", term, factor.fragment)
+            assert term is not None
+            if monomial and abs(k) != 1:
+                term = self.emitter.pointwise("mul", term, self.emitter.index(abs(k)))
+            if total is None:
+                total = term if k > 0 else self.emitter.pointwise("neg", term)
+            else:
+                total = self.emitter.pointwise("add" if k > 0 else "sub", total, term)
+        assert total is not None
+        return Point(total, members, e, e)
+
+    def _atom(self, atom: Any, frame: Frame) -> Point:
+        if isinstance(atom, Dyn):
+            return self.evaluate(self.analysis.values[atom.value], (), frame)
+        if isinstance(atom, Call) and not Extent((((atom,), 1),)).launch_visible:
+            args = [self.extent(a, frame) for a in atom.args]
+            return self._call(atom.op, args)
+        return self.extent(Extent((((atom,), 1),)), frame)
+
+    def _call(self, op: str, args: list[Point]) -> Point:
+        a, b = (p.fragment for p in args)
+        members = args[0].members | args[1].members
+        if op == "ceildiv":
+            up = self.emitter.pointwise("sub", self.emitter.pointwise("add", a, b), self.emitter.index(1))
+            return Point(self.emitter.pointwise("floordiv", up, b), members)
+        if op == "broadcast":
+            one = self.emitter.compare("eq", a, self.emitter.index(1))
+            return Point(self.emitter.pointwise("select", one, b, a), members)
+        name = {"max": "maximum", "min": "minimum"}.get(op, op)
+        return Point(self.emitter.pointwise(name, a, b), members)
+
+    # -- lanes and axes -------------------------------------------------------------------------------------------
+
+    def used_dims(self, at: Iterable[Point], frame: Frame) -> frozenset[ph.Dim]:
+        """Lane dims that a new axis must not share: those of the coordinates at hand and of enclosing points."""
+        return frame.lanes | {d for p in at for d in p.fragment.dims}
+
+    def lane_dim(self, label: str, size: int, used: frozenset[ph.Dim], before: Iterable[ph.Dim] = ()) -> ph.Dim:
+        """A lane dim for an axis of class ``label``: the first one of that class not in use here."""
+        n = 1
+        while True:
+            dim = ph.Dim(label if n == 1 else f"{label}_{n}", size)
+            if not any(d.name == dim.name for d in used):
+                break
+            n += 1
+        # One name never stands for two sizes in a program.
+        for known in self.emitter.order.dims:
+            if known.name == dim.name and known.size != size:
+                dim = ph.Dim(f"{dim.name}_{size}", size)
+        self.emitter.order.add(dim, before)
+        return dim
+
+    def traversal(self, axis: tuple[int, int]) -> Inner:
+        """The planned traversal of an axis inside an instance."""
+        return self.plan.traversal(self.analysis.classes.label(axis))
+
+    def is_divisible(self, e: Extent, block: int) -> bool:
+        """Whether blocks of ``block`` cover ``e`` exactly, by constant or by a guard of the plan."""
+        if block == 1:
+            return True
+        if e.const is not None:
+            return e.const % block == 0
+        guard = ph.Guard(kind="divisible", extent=e, bound=block)
+        if guard in self.assumed:
+            self.guards.add(guard)
+            return True
+        return False
+
+    def resident_point(self, label: str, e: Extent, size: int, used: frozenset[ph.Dim], frame: Frame, before: Iterable[ph.Dim] = ()) -> Point:
+        """All members of an axis at once, in ``size`` lanes."""
+        self._require_at_most(e, size)
+        dim = self.lane_dim(label, size, used, before)
+        lane = self.emitter.lane(dim)
+        if e.const == size:
+            return Point(lane, low=const(0), high=e - 1)
+        bound = self.extent(e, frame)
+        member = self.emitter.compare("lt", lane, bound.fragment)
+        return Point(lane, frozenset({member}), const(0), e - 1)
+
+    def _require_at_most(self, e: Extent, size: int) -> None:
+        if e.const is not None:
+            if e.const > size:
+                raise PlanError(f"an axis of extent {e.const} does not fit {size} resident lanes")
+            return
+        bound = self.analysis.upper_bound(e)
+        if bound is None:
+            raise PlanError(f"extent {e} is not known before launch; the axis cannot be resident in {size} lanes")
+        if bound.const is not None and bound.const <= size:
+            return
+        self.guards.add(ph.Guard(kind="at_most", extent=bound, bound=size))
+
+    def block_point(self, start: ph.Fragment, label: str, e: Extent, block: int, used: frozenset[ph.Dim], frame: Frame, before: Iterable[ph.Dim] = ()) -> Point:
+        """``block`` consecutive members of an axis that begin at ``start`` (a multiple of block)."""
+        if block == 1:
+            return Point(start, low=const(0), high=e - 1)
+        dim = self.lane_dim(label, block, used, before)
+        lane = self.emitter.pointwise("add", start, self.emitter.lane(dim), name=label)
+        if self.is_divisible(e, block):
+            return Point(lane, low=const(0), high=e - 1)
+        member = self.emitter.compare("lt", lane, self.extent(e, frame).fragment)
+        return Point(lane, frozenset({member}), const(0), e - 1)
+
+    # -- memory ---------------------------------------------------------------------------------------------------
+
+    def resource(self, resource: kir.Resource) -> tuple[ph.Resource, str]:
+        """The physical resource and its alias class."""
+        if isinstance(resource, kir.View):
+            return self.views[resource.name], alias_class(resource)
+        return self.buffers[resource.id], alias_class(resource)
+
+    def read_version(self, key: str) -> int:
+        """Separate reads by the writes before them; other lanes' writes become visible through a fence."""
+        if key in self.dirty:
+            self.fence(key)
+        self.readers.add(key)
+        return self.versions.get(key, 0)
+
+    def fence(self, key: str) -> None:
+        """Order all accesses to an alias class so far before all later ones, across lanes."""
+        resource = self.by_class[key]
+        self.emitter.effect(ph.Fence, target=resource)
+        self.versions[key] = self.versions.get(key, 0) + 1
+        self.dirty.discard(key)
+        self.readers.discard(key)
+

@@ -1,0 +1,111 @@
+"""Which elements of memory a value reads when it is evaluated at a statement's own coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from intent import kir
+from intent.construct.definitions import Definitions
+from intent.construct.shapes import reshape_groups
+from intent.kir.walk import operands_of, regions_of
+
+AxisKey = tuple[str, int, int]
+"""("for", op id, 0) for a parallel loop, ("store", op id, axis) for an axis of a stored value."""
+
+Signature = tuple[AxisKey, object] | None
+"""A coordinate that is exactly one execution axis, with the identity of begin and step; None: anything else."""
+
+
+@dataclass(frozen=True)
+class Read:
+    """A read reached from a statement, with a signature per source axis."""
+
+    op: kir.Load
+    signature: tuple[Signature, ...]
+
+
+class Demand:
+    """Traces values from a statement to the memory they read."""
+
+    def __init__(self, definitions: Definitions, points: dict[int, AxisKey], loops: dict[int, kir.For]) -> None:
+        self.definitions = definitions
+        self.points = points
+        self.loops = loops
+        self.seen: set[tuple[int, tuple[AxisKey | None, ...]]] = set()
+
+    def signature(self, value: kir.Value, axes: tuple[AxisKey | None, ...]) -> Signature:
+        """The signature of a coordinate value whose axes lie along ``axes``."""
+        if value.rank == 0:
+            key = self.points.get(value.id)
+            return None if key is None else (key, self._base(self.loops[value.id].begin, self.loops[value.id].step))
+        op = self.definitions.op.get(value.id)
+        if isinstance(op, kir.Iota) and axes[0] is not None:
+            return axes[0], self._base(op.begin, op.step)
+        return None
+
+    def _base(self, begin: kir.Value, step: kir.Value) -> object:
+        return self.definitions.symbol(begin), self.definitions.symbol(step)
+
+    def relation(self, relation: kir.Relation, axes: tuple[AxisKey | None, ...]) -> tuple[Signature, ...]:
+        """The signatures of a relation's coordinates."""
+        return tuple(
+            self.signature(v, tuple(axes[a] for a in spread))
+            for v, spread in zip(relation.coordinates, relation.axes, strict=True)
+        )
+
+    def reads(self, value: kir.Value, axes: tuple[AxisKey | None, ...]) -> Iterator[Read]:
+        """Every read that evaluating ``value`` along ``axes`` reaches."""
+        if (value.id, axes) in self.seen:
+            return
+        self.seen.add((value.id, axes))
+        op = self.definitions.op.get(value.id)
+        if op is None:
+            return
+        if isinstance(op, kir.Load):
+            yield Read(op, self.relation(op.relation, axes))
+            for v, spread in zip(op.relation.coordinates, op.relation.axes, strict=True):
+                yield from self.reads(v, tuple(axes[a] for a in spread))
+            if op.valid is not None:
+                yield from self.reads(op.valid, axes)
+            return
+        for operand, inner in self._operands(op, axes):
+            yield from self.reads(operand, inner)
+
+    def _operands(self, op: kir.Op, axes: tuple[AxisKey | None, ...]) -> Iterator[tuple[kir.Value, tuple[AxisKey | None, ...]]]:  # noqa: C901, PLR0912
+        match op:
+            case kir.Pointwise():
+                yield from ((v, axes) for v in op.operands)
+            case kir.Cast() | kir.Bitcast():
+                yield op.value, axes
+            case kir.Broadcast():
+                same = (op.value.shape[k] is op.result.shape[a] for k, a in enumerate(op.axes))
+                yield op.value, tuple(axes[a] if s else None for a, s in zip(op.axes, same, strict=True))
+            case kir.Transpose():
+                inner: list[AxisKey | None] = [None] * len(axes)
+                for k, a in enumerate(op.permutation):
+                    inner[a] = axes[k]
+                yield op.value, tuple(inner)
+            case kir.Reshape():
+                found: list[AxisKey | None] = [None] * op.value.rank
+                for old, new in reshape_groups(op.value.shape, op.result.shape):
+                    if len(old) == 1 and len(new) == 1:
+                        found[old[0]] = axes[new[0]]
+                yield op.value, tuple(found)
+            case kir.Gather():
+                for v, spread in zip(op.relation.coordinates, op.relation.axes, strict=True):
+                    yield v, tuple(axes[a] for a in spread)
+                yield op.source, tuple(s[0] if s else None for s in self.relation(op.relation, axes))
+                if op.valid is not None:
+                    yield op.valid, axes
+            case kir.Reduce():
+                free = iter(axes)
+                spread_axes = tuple(None if k in op.axes else next(free) for k in range(op.operands[0].rank))
+                yield from ((v, spread_axes) for v in op.operands)
+                yield from ((v, (None,) * v.rank) for v in (*op.identity, *op.captures))
+            case _:
+                for v in operands_of(op):
+                    yield v, (None,) * v.rank
+                for region in regions_of(op):
+                    for v in region.yields:
+                        yield v, (None,) * v.rank

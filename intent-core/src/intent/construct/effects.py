@@ -1,0 +1,101 @@
+"""What a kernel writes and reads, where in program order, and which reads must keep their place."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from intent import kir
+from intent.construct.alias import alias_class
+from intent.construct.definitions import Definitions
+from intent.kir.walk import operands_of, regions_of, walk
+
+WRITES = (kir.Store, kir.ScatterReduce, kir.Atomic)
+CONTROL = (kir.For, kir.If, kir.While)
+
+
+def written_class(op: kir.Op) -> str | None:
+    """The alias class that a single operation writes."""
+    if isinstance(op, WRITES):
+        return alias_class(op.target)
+    return None
+
+
+@dataclass
+class Effects:
+    """Positions in program order and the effect-bearing operations of a kernel."""
+
+    kernel: kir.Kernel
+    definitions: Definitions
+    position: dict[int, int] = field(default_factory=dict)
+    end: dict[int, int] = field(default_factory=dict)
+    written: set[str] = field(default_factory=set)
+    users: dict[int, list[kir.Op]] = field(default_factory=lambda: defaultdict(list))
+    yielding: dict[int, list[kir.Op]] = field(default_factory=lambda: defaultdict(list))
+
+    @classmethod
+    def of(cls, kernel: kir.Kernel, definitions: Definitions) -> Effects:
+        """Index ``kernel``."""
+        found = cls(kernel, definitions)
+        found._number(kernel.body, 0)
+        found.written = {w for op in walk(kernel.body) if (w := written_class(op)) is not None}
+        return found
+
+    def _number(self, region: kir.Region, n: int) -> int:
+        for op in region.ops:
+            self.position[op.id] = n
+            n += 1
+            for value in operands_of(op):
+                self.users[value.id].append(op)
+            for inner in regions_of(op):
+                n = self._number(inner, n)
+                for value in inner.yields:
+                    self.yielding[value.id].append(op)
+            self.end[op.id] = n
+            n += 1
+        return n
+
+    def has_effect(self, op: kir.Op) -> bool:
+        """Whether the operation is a statement: it writes, allocates, or is control that reads what is written."""
+        if isinstance(op, (*WRITES, kir.BufferAlloc)):
+            return True
+        if not isinstance(op, CONTROL):
+            return False
+        return any(
+            isinstance(o, (*WRITES, kir.BufferAlloc))
+            or (isinstance(o, kir.Load) and o.source.mutable and alias_class(o.source) in self.written)
+            for region in regions_of(op)
+            for o in walk(region)
+        )
+
+    def last_use(self, value: kir.Value, seen: set[int] | None = None) -> int:
+        """The last position at which a statement needs ``value``, directly or through other values."""
+        seen = set() if seen is None else seen
+        if value.id in seen:
+            return -1
+        seen.add(value.id)
+        last = -1
+        for op in self.users[value.id]:
+            if self.has_effect(op):
+                last = max(last, self.position[op.id])
+            else:
+                last = max([last, *(self.last_use(r, seen) for r in op.results)])
+        for op in self.yielding[value.id]:
+            if self.has_effect(op):
+                last = max(last, self.end[op.id])
+            else:
+                last = max([last, *(self.last_use(r, seen) for r in op.results)])
+        return last
+
+    def eager_reads(self) -> set[int]:
+        """Reads of mutable memory that a later write would change before their last use."""
+        found = set()
+        writes = [(self.position[op.id], w) for op in walk(self.kernel.body) if (w := written_class(op)) is not None]
+        for op in walk(self.kernel.body):
+            if not (isinstance(op, kir.Load) and op.source.mutable):
+                continue
+            here, cls = self.position[op.id], alias_class(op.source)
+            last = self.last_use(op.result)
+            if any(w == cls and here < p < last for p, w in writes):
+                found.add(op.id)
+        return found

@@ -1,0 +1,315 @@
+"""Execution groups: connected effects, the axes that may enter program space, and why (spec: kir-to-gpu-program 2, 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from intent import kir
+from intent.construct.alias import alias_class
+from intent.construct.axes import AxisClasses, loop_axis
+from intent.construct.definitions import Definitions
+from intent.construct.demand import AxisKey, Demand, Read, Signature
+from intent.construct.effects import WRITES, Effects
+from intent.kir.walk import operands_of, regions_of, walk
+from intent.types import Extent
+
+STRUCTURED = (kir.Reduce, kir.Contract, kir.Scan, kir.RegionFold, kir.RegionScan, kir.For, kir.While)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An axis that a unit could run in parallel. ``declared`` axes are explicit ``parallel`` loops."""
+
+    key: AxisKey
+    label: str
+    extent: Extent
+    declared: bool
+
+
+@dataclass
+class Unit:
+    """A statement under its enclosing parallel loops: the smallest thing that is scheduled."""
+
+    prefix: tuple[kir.For, ...]
+    op: kir.Op
+    candidates: list[Candidate]
+    reads: list[Read] = field(default_factory=list)
+    writes: list[tuple[kir.Op, tuple[Signature, ...]]] = field(default_factory=list)
+    producers: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class GroupAxis:
+    """An axis of the group's instance domain. ``single``: its block must be 1 (control depends on the point)."""
+
+    label: str
+    extent: Extent
+    single: bool = False
+
+
+@dataclass
+class Group:
+    """Effects that share an instance domain.
+
+    ``keys``: execution axis -> label of the instance axis. ``statements``: operations to run, enclosing control
+    included. ``eager``: reads held at their position. ``snapshot``: stores that overwrite what other lanes of the
+    same statement read. ``joined``: why units were joined.
+    """
+
+    axes: tuple[GroupAxis, ...]
+    keys: dict[AxisKey, str]
+    statements: set[int]
+    eager: set[int]
+    snapshot: set[int]
+    joined: tuple[str, ...] = ()
+    units: tuple[Unit, ...] = ()
+
+    def written_in(self, op: kir.Op) -> list[kir.Resource]:
+        """The resources written inside an operation."""
+        return [o.target for r in regions_of(op) for o in walk(r) if isinstance(o, WRITES)]
+
+
+class Grouping:
+    """Forms the groups of a kernel."""
+
+    def __init__(self, kernel: kir.Kernel, definitions: Definitions, classes: AxisClasses, effects: Effects, trips: dict[int, Extent]) -> None:
+        self.kernel = kernel
+        self.definitions = definitions
+        self.classes = classes
+        self.effects = effects
+        self.trips = trips
+        self.units: list[Unit] = []
+        self.eager = effects.eager_reads()
+
+    def groups(self) -> list[Group]:
+        """The groups in program order of their first effect."""
+        self._collect(self.kernel.body, ())
+        clusters = self._connect()
+        return [self._group([self.units[k] for k in cluster], why) for cluster, why in clusters]
+
+    # -- units ---------------------------------------------------------------------------------------------------
+
+    def _collect(self, region: kir.Region, prefix: tuple[kir.For, ...]) -> None:
+        for op in region.ops:
+            if isinstance(op, kir.For) and op.parallel and self.effects.has_effect(op):
+                self._collect(op.body, (*prefix, op))
+            elif self.effects.has_effect(op):
+                self.units.append(self._unit(op, prefix))
+
+    def _unit(self, op: kir.Op, prefix: tuple[kir.For, ...]) -> Unit:
+        candidates = [Candidate(("for", f.id, 0), self.classes.label(loop_axis(f)), self.trips[f.id], True) for f in prefix]
+        if isinstance(op, kir.Store):
+            for axis, e in enumerate(op.value.shape):
+                if e.launch_visible and e.const != 1:
+                    label = self.classes.label((op.value.id, axis))
+                    candidates.append(Candidate(("store", op.id, axis), label, e, False))
+        candidates = [c for c in candidates if c.extent.launch_visible]
+        unit = Unit(prefix, op, candidates)
+        self._trace(unit)
+        return unit
+
+    def _trace(self, unit: Unit) -> None:
+        points = {f.body.args[0].id: ("for", f.id, 0) for f in unit.prefix}
+        loops = {f.body.args[0].id: f for f in unit.prefix}
+        demand = Demand(self.definitions, points, loops)
+        inner = [unit.op, *(o for r in regions_of(unit.op) for o in walk(r))]
+        for op in inner:
+            axes: tuple[AxisKey | None, ...] = ()
+            if isinstance(op, kir.Store):
+                own = op is unit.op
+                axes = tuple(("store", op.id, k) if own else None for k in range(op.value.rank))
+                unit.reads += demand.reads(op.value, axes)
+                unit.writes.append((op, demand.relation(op.relation, axes)))
+                for v, spread in zip(op.relation.coordinates, op.relation.axes, strict=True):
+                    unit.reads += demand.reads(v, tuple(axes[a] for a in spread))
+                if op.valid is not None:
+                    unit.reads += demand.reads(op.valid, axes)
+                continue
+            if isinstance(op, WRITES):
+                unit.writes.append((op, demand.relation(op.relation, (None,) * 64)))
+            for v in operands_of(op):
+                unit.reads += demand.reads(v, (None,) * v.rank)
+            if isinstance(op, kir.Load):
+                unit.reads.append(Read(op, demand.relation(op.relation, (None,) * op.result.rank)))
+            for region in regions_of(op):
+                for v in region.yields:
+                    unit.reads += demand.reads(v, (None,) * v.rank)
+        for value_id, _ in demand.seen:
+            producer = self.definitions.op.get(value_id)
+            if isinstance(producer, STRUCTURED):
+                unit.producers.add(producer.id)
+
+    # -- connection ------------------------------------------------------------------------------------------------
+
+    def _connect(self) -> list[tuple[list[int], tuple[str, ...]]]:
+        parent = list(range(len(self.units)))
+        why: dict[int, list[str]] = {}
+
+        def find(k: int) -> int:
+            while parent[k] != k:
+                k = parent[k]
+            return k
+
+        for b in range(len(self.units)):
+            for a in range(b):
+                reason = self._connected(self.units[a], self.units[b])
+                if reason is None:
+                    continue
+                ra, rb = find(a), find(b)
+                if ra != rb:
+                    parent[rb] = ra
+                    why.setdefault(ra, []).extend([*why.pop(rb, []), reason])
+        clusters: dict[int, list[int]] = {}
+        for k in range(len(self.units)):
+            clusters.setdefault(find(k), []).append(k)
+        return [(members, tuple(dict.fromkeys(why.get(root, [])))) for root, members in clusters.items()]
+
+    def _connected(self, a: Unit, b: Unit) -> str | None:
+        for name in sorted(self._conflicts(a, b)):
+            return f"both use {name}, which one of them writes"
+        shared = a.producers & b.producers
+        if shared and self._common([a, b]):
+            return "they share a producer"
+        return None
+
+    def _conflicts(self, a: Unit, b: Unit) -> set[str]:
+        found = set()
+        a_writes = {alias_class(op.target) for op, _ in a.writes}
+        b_writes = {alias_class(op.target) for op, _ in b.writes}
+        a_reads = {alias_class(r.op.source) for r in a.reads}
+        b_reads = {alias_class(r.op.source) for r in b.reads}
+        found |= (a_writes & b_reads) | (b_writes & a_reads)
+        for cls in a_writes & b_writes:
+            pairs = [
+                (x, y)
+                for x, _ in a.writes
+                for y, _ in b.writes
+                if alias_class(x.target) == cls == alias_class(y.target)
+            ]
+            if not all(self._disjoint(x, y) for x, y in pairs):
+                found.add(cls)
+        return found
+
+    def _disjoint(self, x: kir.Op, y: kir.Op) -> bool:
+        """Whether two unique writes go to different constant or adjacent ranges of one axis."""
+        if not (isinstance(x, kir.Store) and isinstance(y, kir.Store)):
+            return False
+        for p, q in zip(x.relation.coordinates, y.relation.coordinates, strict=True):
+            a, b = self._range(p), self._range(q)
+            if a is None or b is None:
+                continue
+            for (_, high), (low, _) in ((a, b), (b, a)):
+                gap = (low - high).const
+                if gap is not None and gap >= 0:
+                    return True
+        return False
+
+    def _range(self, value: kir.Value) -> tuple[Extent, Extent] | None:
+        """Half-open symbolic range of a coordinate with constant step 1."""
+        op = self.definitions.op.get(value.id)
+        if isinstance(op, kir.Iota) and self.definitions.symbol(op.step).const == 1:
+            begin = self.definitions.symbol(op.begin)
+            return begin, begin + op.result.shape[0]
+        if value.rank == 0 and op is not None:
+            point = self.definitions.symbol(value)
+            return (point, point + 1) if point.launch_visible else None
+        return None
+
+    # -- groups ----------------------------------------------------------------------------------------------------
+
+    def _common(self, units: list[Unit]) -> list[tuple[Candidate, list[AxisKey]]]:
+        """The axes that all units have, in the first unit's order: the same loop, or the same class and extent."""
+        found = []
+        taken: list[set[AxisKey]] = [set() for _ in units]
+        for candidate in units[0].candidates:
+            keys = [candidate.key]
+            for n, unit in enumerate(units[1:], 1):
+                match = next((c for c in unit.candidates if c.key == candidate.key), None) or next(
+                    (c for c in unit.candidates if c.key not in taken[n] and c.label == candidate.label and c.extent is candidate.extent),
+                    None,
+                )
+                if match is None:
+                    break
+                keys.append(match.key)
+            else:
+                for n, key in enumerate(keys):
+                    taken[n].add(key)
+                found.append((candidate, keys))
+        return found
+
+    def _group(self, units: list[Unit], why: tuple[str, ...]) -> Group:
+        common = self._common(units)
+        common = [(c, keys) for c, keys in common if self._independent(units, keys)]
+        axes, keys, used = [], {}, {}
+        singles = self._single_points(units)
+        for candidate, members in common:
+            n = used[candidate.label] = used.get(candidate.label, 0) + 1
+            label = candidate.label if n == 1 else f"{candidate.label}.{n}"
+            axes.append(GroupAxis(label, candidate.extent, any(k in singles for k in members)))
+            keys.update(dict.fromkeys(members, label))
+        statements = set()
+        for unit in units:
+            statements |= {f.id for f in unit.prefix} | {unit.op.id}
+            statements |= {o.id for r in regions_of(unit.op) for o in walk(r) if self.effects.has_effect(o) or isinstance(o, kir.AssumeInBounds)}
+        snapshot = {op.id for unit in units for op, sig in unit.writes if self._overwrites_reads(unit, op, sig)}
+        return Group(tuple(axes), keys, statements, self.eager, snapshot, why, tuple(units))
+
+    def _overwrites_reads(self, unit: Unit, op: kir.Op, signature: tuple[Signature, ...]) -> bool:
+        cls = alias_class(op.target)  # type: ignore[attr-defined]
+        return any(
+            alias_class(r.op.source) == cls and (None in r.signature or r.signature != signature) for r in unit.reads
+        )
+
+    def _independent(self, units: list[Unit], keys: list[AxisKey]) -> bool:
+        """Whether instances that differ in this axis never touch the same element, one of them writing."""
+        if all(k[0] == "for" for k in keys) and len(set(keys)) == 1:
+            return True  # declared by the author
+        accesses = []
+        for unit in units:
+            accesses += [(alias_class(op.target), sig, True) for op, sig in unit.writes]
+            accesses += [(alias_class(r.op.source), r.signature, False) for r in unit.reads]
+        for cls in {a for a, _, writes in accesses if writes}:
+            touched = [sig for a, sig, _ in accesses if a == cls]
+            if len(touched) > 1 and not self._separated(touched, set(keys)):
+                return False
+        return True
+
+    def _separated(self, signatures: list[tuple[Signature, ...]], keys: set[AxisKey]) -> bool:
+        """Whether some source axis follows the execution axis identically in every access."""
+        for column in zip(*signatures, strict=False):
+            if all(s is not None and s[0] in keys for s in column) and len({s[1] for s in column if s is not None}) == 1:
+                return True
+        return False
+
+    def _single_points(self, units: list[Unit]) -> set[AxisKey]:
+        """Parallel points on which a loop bound, a heavy branch or a run-time extent depends."""
+        found = set()
+        for unit in units:
+            for f in unit.prefix:
+                tainted = self._tainted(f.body.args[0])
+                if any(self._steers(op, tainted) for op in walk(f.body)):
+                    found.add(("for", f.id, 0))
+        return found
+
+    def _tainted(self, value: kir.Value) -> set[int]:
+        seen, todo = {value.id}, [value]
+        while todo:
+            v = todo.pop()
+            reached: Iterator[kir.Op] = iter((*self.effects.users[v.id], *self.effects.yielding[v.id]))
+            for op in reached:
+                new = [r for r in op.results if r.id not in seen]
+                for region in regions_of(op):
+                    new += [a for a in region.args if a.id not in seen]
+                seen |= {r.id for r in new}
+                todo += new
+        return seen
+
+    def _steers(self, op: kir.Op, tainted: set[int]) -> bool:
+        if isinstance(op, kir.For) and not op.parallel:
+            return any(v.id in tainted for v in (op.begin, op.end, op.step))
+        if isinstance(op, kir.While):
+            return True
+        if isinstance(op, kir.If) and self.effects.has_effect(op):
+            return op.condition.id in tainted and any(isinstance(o, kir.For | kir.While | kir.If) for r in regions_of(op) for o in walk(r))
+        return any(not e.launch_visible for r in op.results for e in r.shape)

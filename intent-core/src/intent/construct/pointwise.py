@@ -1,0 +1,211 @@
+"""Evaluation of values without memory: constants, coordinates, pointwise functions and shape changes.
+
+Every shape change is coordinate arithmetic: a value is evaluated where it is wanted.
+"""
+
+from __future__ import annotations
+
+from intent import kir
+from intent import physical as ph
+from intent.construct.context import Context, rule
+from intent.construct.frame import Frame
+from intent.construct.point import Point, pointwise_bounds
+from intent.construct.shapes import reshape_groups
+from intent.types import Extent
+from intent.types.extent import const
+
+At = tuple[Point, ...]
+
+
+def _name(op: kir.Op, index: int) -> str:
+    return op.results[index].name
+
+
+@rule(kir.Constant)
+def constant(c: Context, op: kir.Constant, index: int, at: At, frame: Frame) -> Point:
+    """A literal."""
+    fragment = c.emitter.constant(op.value, op.result.dtype)
+    if op.result.dtype.is_integer:
+        return Point(fragment, low=const(int(op.value)), high=const(int(op.value)))
+    return Point(fragment)
+
+
+@rule(kir.ExtentValue)
+def extent_value(c: Context, op: kir.ExtentValue, index: int, at: At, frame: Frame) -> Point:
+    """An extent as a number."""
+    return c.extent(op.extent, frame)
+
+
+@rule(kir.Iota)
+def iota(c: Context, op: kir.Iota, index: int, at: At, frame: Frame) -> Point:
+    """begin + step * ordinal; the ordinal itself when the region starts at 0 with step 1."""
+    (ordinal,) = at
+    return affine(c, op.begin, op.step, ordinal, frame, _name(op, index))
+
+
+def affine(c: Context, begin: kir.Value, step: kir.Value, ordinal: Point, frame: Frame, name: str = "") -> Point:
+    """The coordinate of the ordinal-th member of a domain."""
+    first, stride = c.scalar(begin, frame), c.scalar(step, frame)
+    if stride.low is const(1) and stride.high is const(1):
+        scaled = ordinal
+    else:
+        scaled = pointwise_point(c, "mul", (ordinal, stride))
+    if first.low is const(0) and first.high is const(0):
+        return scaled
+    return pointwise_point(c, "add", (first, scaled), name=name)
+
+
+def pointwise_point(c: Context, fn: str, points: At, *, name: str = "", **flags: bool) -> Point:
+    """A pointwise function of points, with members and bounds."""
+    members = frozenset(m for p in points for m in p.members)
+    result = c.emitter.pointwise(fn, *(p.fragment for p in points), name=name, **flags)
+    if result.dtype.is_integer and points[-1].fragment.dtype.is_integer:
+        low, high = pointwise_bounds(fn, points, c.facts)
+        return Point(result, members, low, high)
+    return Point(result, members)
+
+
+@rule(kir.Pointwise)
+def pointwise(c: Context, op: kir.Pointwise, index: int, at: At, frame: Frame) -> Point:
+    """The function of the operands at the same coordinates."""
+    points = tuple(c.evaluate(v, at, frame) for v in op.operands)
+    members = frozenset(m for p in points for m in p.members)
+    fragment = c.emitter.emit(
+        ph.Pointwise,
+        ((op.result.dtype, c.emitter.union(p.fragment for p in points)),),
+        fn=op.fn,
+        operands=tuple(p.fragment for p in points),
+        approximate=op.approximate,
+        flush_to_zero=op.flush_to_zero,
+        name=_name(op, index),
+    )[0]
+    if op.result.dtype.is_integer:
+        low, high = pointwise_bounds(op.fn, points, c.facts)
+        return Point(fragment, members, low, high)
+    return Point(fragment, members)
+
+
+@rule(kir.Cast)
+def cast(c: Context, op: kir.Cast, index: int, at: At, frame: Frame) -> Point:
+    """Numeric conversion; widening an integer keeps its bounds."""
+    point = c.evaluate(op.value, at, frame)
+    fragment = cast_fragment(c, point.fragment, op.result, _name(op, index))
+    if op.value.dtype.is_integer and op.result.dtype.is_integer and op.result.dtype.bits >= op.value.dtype.bits:
+        return Point(fragment, point.members, point.low, point.high)
+    return Point(fragment, point.members)
+
+
+def cast_fragment(c: Context, value: ph.Fragment, like: kir.Value, name: str = "") -> ph.Fragment:
+    """``value`` as the dtype of ``like``; a masked read stays zero on dead lanes."""
+    if value.dtype is like.dtype:
+        return value
+    made = c.emitter.emit(ph.Cast, ((like.dtype, value.dims),), value=value, name=name)[0]
+    if value.id in c.load_masks:
+        c.load_masks[made.id] = c.load_masks[value.id]
+    return made
+
+
+@rule(kir.Bitcast)
+def bitcast(c: Context, op: kir.Bitcast, index: int, at: At, frame: Frame) -> Point:
+    """The same bits."""
+    point = c.evaluate(op.value, at, frame)
+    made = c.emitter.emit(
+        ph.Bitcast, ((op.result.dtype, point.fragment.dims),), value=point.fragment, name=_name(op, index)
+    )[0]
+    return Point(made, point.members)
+
+
+@rule(kir.Broadcast)
+def broadcast(c: Context, op: kir.Broadcast, index: int, at: At, frame: Frame) -> Point:
+    """Coordinates of the operand's own axes; 0 where its extent is 1."""
+    inner = tuple(
+        _broadcast_coordinate(c, at[a], op.value.shape[k], op.result.shape[a], frame) for k, a in enumerate(op.axes)
+    )
+    return c.evaluate(op.value, inner, frame)
+
+
+def _broadcast_coordinate(c: Context, point: Point, own: Extent, wanted: Extent, frame: Frame) -> Point:
+    if own is wanted:
+        return point
+    zero = c.emitter.index(0)
+    if own.const == 1:
+        return Point(zero, low=const(0), high=const(0))
+    if own.const is not None:
+        return point
+    is_one = c.emitter.compare("eq", c.extent(own, frame).fragment, c.emitter.index(1))
+    chosen = c.emitter.pointwise("select", is_one, zero, point.fragment)
+    return Point(chosen, point.members, const(0), own - 1)
+
+
+@rule(kir.Transpose)
+def transpose(c: Context, op: kir.Transpose, index: int, at: At, frame: Frame) -> Point:
+    """Permuted coordinates."""
+    inner: list[Point | None] = [None] * len(at)
+    for k, a in enumerate(op.permutation):
+        inner[a] = at[k]
+    return c.evaluate(op.value, tuple(p for p in inner if p is not None), frame)
+
+
+@rule(kir.Join)
+def join(c: Context, op: kir.Join, index: int, at: At, frame: Frame) -> Point:
+    """lhs at trailing coordinate 0, rhs at 1."""
+    *rest, side = at
+    definition = c.emitter.definition.get(side.fragment.id)
+    if isinstance(definition, ph.Constant):
+        return c.evaluate(op.rhs if definition.value else op.lhs, tuple(rest), frame)
+    lhs, rhs = c.evaluate(op.lhs, tuple(rest), frame), c.evaluate(op.rhs, tuple(rest), frame)
+    first = c.emitter.compare("eq", side.fragment, c.emitter.index(0))
+    made = c.emitter.pointwise("select", first, lhs.fragment, rhs.fragment, name=_name(op, index))
+    return Point(made, lhs.members | rhs.members | side.members)
+
+
+@rule(kir.Reshape)
+def reshape(c: Context, op: kir.Reshape, index: int, at: At, frame: Frame) -> Point:
+    """Row-major re-addressing, group by group of axes with equal element counts."""
+    inner: list[Point] = []
+    for old, new in reshape_groups(op.value.shape, op.result.shape):
+        extents = [op.value.shape[k] for k in old]
+        inner += _readdress(c, [at[k] for k in new], [op.result.shape[k] for k in new], extents, frame)
+    return c.evaluate(op.value, tuple(inner), frame)
+
+
+def _readdress(c: Context, at: list[Point], shape: list[Extent], wanted: list[Extent], frame: Frame) -> list[Point]:
+    at = [p for p, e in zip(at, shape, strict=True) if e.const != 1]
+    shape = [e for e in shape if e.const != 1]
+    zero = Point(c.emitter.index(0), low=const(0), high=const(0))
+    kept = [e for e in wanted if e.const != 1]
+    if kept == shape:
+        points = iter(at)
+        return [zero if e.const == 1 else next(points) for e in wanted]
+    linear = zero
+    for point, e in zip(at, shape, strict=True):
+        if linear is zero:
+            linear = point
+        else:
+            size = c.extent(e, frame)
+            linear = pointwise_point(c, "add", (pointwise_point(c, "mul", (linear, size)), point))
+    total = const(1)
+    for e in shape:
+        total = total * e
+    linear = Point(linear.fragment, frozenset(m for p in at for m in p.members), const(0), total - 1)
+    return _decode(c, linear, wanted, frame)
+
+
+def _decode(c: Context, linear: Point, wanted: list[Extent], frame: Frame) -> list[Point]:
+    result: list[Point] = []
+    rest = linear
+    for k, e in enumerate(wanted):
+        if e.const == 1:
+            result.append(Point(c.emitter.index(0), linear.members, const(0), const(0)))
+            continue
+        inner = const(1)
+        for other in wanted[k + 1 :]:
+            inner = inner * other
+        if inner.const == 1:
+            result.append(Point(rest.fragment, rest.members, const(0), e - 1))
+            continue
+        size = c.extent(inner, frame)
+        digit = c.emitter.pointwise("floordiv", rest.fragment, size.fragment)
+        result.append(Point(digit, rest.members, const(0), e - 1))
+        rest = Point(c.emitter.pointwise("mod", rest.fragment, size.fragment), rest.members, const(0), inner - 1)
+    return result

@@ -1,0 +1,104 @@
+"""Walking one or more axes inside an instance: resident lanes, or ordered loops over blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from intent import physical as ph
+from intent.construct.context import Context
+from intent.construct.emission import Scope
+from intent.construct.frame import Frame
+from intent.construct.plan import Inner
+from intent.construct.point import Point
+from intent.diagnostics import PlanError
+from intent.types import Extent
+from intent.types.dtypes import INDEX
+from intent.types.extent import const
+
+
+@dataclass
+class OpenLoop:
+    """A counted loop under construction: its scope, counter and bounds, and the carries made so far."""
+
+    scope: Scope
+    counter: ph.Fragment
+    begin: ph.Fragment
+    end: ph.Fragment
+    step: ph.Fragment
+    args: list[ph.Fragment] = field(default_factory=list)
+
+
+def open_loop(c: Context, begin: ph.Fragment, end: ph.Fragment, step: ph.Fragment, name: str) -> OpenLoop:
+    """Begin a loop; evaluation goes into its body until it is closed."""
+    for bound in (begin, end, step):
+        if not bound.uniform:
+            raise PlanError(f"the bound of a loop over {name} differs between lanes {bound.dims}")
+    scope = c.emitter.open()
+    return OpenLoop(scope, c.emitter.fragment(INDEX, (), scope, name), begin, end, step)
+
+
+def carry(c: Context, loop: OpenLoop, dtype: object, dims: Iterable[ph.Dim], name: str = "") -> ph.Fragment:
+    """A new carried value of an open loop."""
+    arg = c.emitter.fragment(dtype, dims, loop.scope, name)  # type: ignore[arg-type]
+    loop.args.append(arg)
+    return arg
+
+
+def close_loop(c: Context, loop: OpenLoop, inits: tuple[ph.Fragment, ...], yields: tuple[ph.Fragment, ...], least: Scope | None = None) -> tuple[ph.Fragment, ...]:
+    """End the body and place the loop where its outside references live."""
+    c.emitter.close(loop.scope)
+    body = ph.Region(args=(loop.counter, *loop.args), ops=tuple(loop.scope.ops), yields=yields)
+    return c.emitter.place(
+        ph.Loop,
+        (loop.scope,),
+        tuple((a.dtype, a.dims) for a in loop.args),
+        tuple(a.name for a in loop.args),
+        begin=loop.begin,
+        end=loop.end,
+        step=loop.step,
+        inits=inits,
+        body=body,
+        least=least,
+    )
+
+
+@dataclass
+class Walk:
+    """Axes being walked: a point per axis, the loops opened for serial axes and the lanes of blocks."""
+
+    points: dict[int, Point]
+    loops: list[OpenLoop]
+    lanes: tuple[ph.Dim, ...]
+    members: frozenset[ph.Fragment]
+
+
+def walk_axes(
+    c: Context,
+    axes: list[tuple[int, str, Extent, Inner]],
+    used: frozenset[ph.Dim],
+    frame: Frame,
+    before: Iterable[ph.Dim] = (),
+) -> Walk:
+    """Enter the axes (key, label, extent, traversal), outermost first. The caller closes the loops, last first."""
+    points: dict[int, Point] = {}
+    loops: list[OpenLoop] = []
+    lanes: list[ph.Dim] = []
+    members: set[ph.Fragment] = set()
+    before = tuple(before)
+    for key, label, e, inner in axes:
+        if e.const == 1:
+            points[key] = Point(c.emitter.index(0), low=const(0), high=const(0))
+            continue
+        taken = used | set(lanes)
+        if inner.mode == "resident":
+            point = c.resident_point(label, e, inner.size, taken, frame, before)
+        else:
+            step = inner.size
+            loop = open_loop(c, c.emitter.index(0), c.extent(e, frame).fragment, c.emitter.index(step), label)
+            loops.append(loop)
+            point = c.block_point(loop.counter, label, e, step, taken, frame, before)
+        points[key] = point
+        lanes += point.fragment.dims
+        members |= point.members
+    return Walk(points, loops, c.emitter.order.sort(lanes), frozenset(members))

@@ -1,0 +1,80 @@
+"""Making a plan legal for a kernel and a provider, before construction."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from intent.construct import Analysis, GroupPlan, Inner, Plan
+from intent.construct.groups import Group
+from intent.physical import Guard
+from intent.provider import Capabilities
+from intent.types import Extent
+
+
+def power_of_two(n: int) -> int:
+    """The least power of two that is at least ``n`` (1 for n <= 1)."""
+    return 1 << max(0, n - 1).bit_length()
+
+
+def lanes(size: int, capabilities: Capabilities) -> int:
+    """A lane count the provider can have."""
+    return power_of_two(size) if capabilities.power_of_two else max(1, size)
+
+
+def legal(plan: Plan, analysis: Analysis, capabilities: Capabilities) -> Plan:
+    """The plan with blocks rounded to what the provider can have and single points kept single.
+
+    Axes that a group must keep whole (values read across an axis that the group overwrites or carries) become
+    resident when their extent is bounded by the plan's own size.
+    """
+    groups = tuple(_legal_group(g, p, capabilities) for g, p in zip(analysis.groups, plan.groups, strict=True))
+    return replace(plan, groups=groups)
+
+
+def _legal_group(group: Group, plan: GroupPlan, capabilities: Capabilities) -> GroupPlan:
+    axes = {a.label: a for a in group.axes}
+    instance = tuple(
+        (label, 1 if axes[label].single else lanes(block, capabilities)) for label, block in plan.instance if label in axes
+    )
+    inner = tuple((label, Inner(mode=i.mode, size=lanes(i.size, capabilities))) for label, i in plan.inner)
+    return replace(plan, instance=instance, inner=inner)
+
+
+def must_be_whole(analysis: Analysis) -> set[str]:
+    """Labels of inner axes that need to be resident: carried tensors and reads held at their position."""
+    return {label for label, axis in analysis.inner.items() if axis.roles & {"carried", "held"}} | overwritten(analysis)
+
+
+def overwritten(analysis: Analysis) -> set[str]:
+    """Axes of stores that overwrite what other lanes of the statement read, where they stay inside an instance."""
+    found = set()
+    for group in analysis.groups:
+        for unit in group.units:
+            if unit.op.id in group.snapshot:
+                value = unit.op.value  # type: ignore[attr-defined]
+                for k in range(value.rank):
+                    if ("store", unit.op.id, k) not in group.keys:
+                        found.add(analysis.classes.label((value.id, k)))
+    return found
+
+
+def size_of(e: Extent, extents: dict[str, int] | None, otherwise: int) -> int:
+    """The value of an extent under the call's extents, or a guess."""
+    if e.const is not None:
+        return e.const
+    if extents is None:
+        return otherwise
+    from intent.types.extent import Scalar, Symbol
+
+    binding = {Symbol(n): v for n, v in extents.items()} | {Scalar(n): v for n, v in extents.items()}
+    try:
+        return e.evaluate(binding)
+    except KeyError:
+        return otherwise
+
+
+def divisible(e: Extent, block: int, value: int) -> Guard | None:
+    """The guard that blocks cover the extent exactly, when it holds for ``value`` and is not trivially true."""
+    if block == 1 or e.const is not None or not e.launch_visible or value % block:
+        return None
+    return Guard(kind="divisible", extent=e, bound=block)

@@ -1,0 +1,60 @@
+"""Random legal plans: the differential tests' source of layouts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from intent.construct import Analysis, GroupPlan, Inner, Plan, resident, serial
+from intent.physical import Guard
+from intent.planning.legal import divisible, legal, must_be_whole, power_of_two, size_of
+from intent.provider import Capabilities
+
+_LANE_BUDGET = 1 << 15
+
+
+def random_plan(
+    analysis: Analysis,
+    capabilities: Capabilities,
+    rng: np.random.Generator,
+    extents: Mapping[str, int] | None = None,
+) -> Plan:
+    """A random plan that fits the kernel at ``extents`` (guards included where they hold for them)."""
+    known = dict(extents) if extents else None
+    whole = must_be_whole(analysis)
+    guards: set[Guard] = set()
+    inner: list[tuple[str, Inner]] = []
+    budget = _LANE_BUDGET
+    for label, axis in sorted(analysis.inner.items()):
+        value = size_of(axis.extent, known, 64)
+        size = power_of_two(value)
+        can_be_resident = axis.extent.launch_visible and size <= min(budget, 2048)
+        if label in whole or (can_be_resident and rng.random() < 0.5):
+            inner.append((label, resident(size)))
+            budget = max(1, budget // max(1, size))
+            continue
+        block = int(2 ** rng.integers(0, 6))
+        block = min(block, budget)
+        budget = max(1, budget // block)
+        inner.append((label, serial(block)))
+        guard = divisible(axis.extent, block, value)
+        if guard is not None and rng.random() < 0.5:
+            guards.add(guard)
+    groups = []
+    for group in analysis.groups:
+        lanes = budget
+        instance = []
+        for axis in group.axes:
+            if not axis.single and len(group.axes) > 1 and rng.random() < 0.15:
+                continue  # keep this axis inside the instance
+            block = 1 if axis.single else min(int(2 ** rng.integers(0, 6)), lanes)
+            lanes = max(1, lanes // block)
+            instance.append((axis.label, block))
+            guard = divisible(axis.extent, block, size_of(axis.extent, known, 64))
+            if guard is not None and rng.random() < 0.5:
+                guards.add(guard)
+        grouped = int(2 ** rng.integers(0, 3)) if len(instance) >= 2 else 1
+        groups.append(GroupPlan(instance=tuple(instance), inner=tuple(inner), grouped=grouped))
+    plan = Plan(groups=tuple(groups), guards=tuple(sorted(guards, key=str)), name="random")
+    return legal(plan, analysis, capabilities)
