@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import importlib.util
 import linecache
 import os
+import pickle
 import subprocess
 import sys
 import textwrap
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -235,6 +238,14 @@ def test_an_attribute_name_is_not_a_capture():
         return x.TABLE
 
     assert "TABLE" not in set(f.captures)
+
+
+def test_definitions_are_copied_and_pickled_by_name(tmp_path, monkeypatch):
+    (tmp_path / "author_pickle.py").write_text(Path(__file__).read_text(encoding="utf-8"), encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("author_pickle")
+    assert pickle.loads(pickle.dumps(module.copy)) is module.copy  # noqa: S301
+    assert deepcopy(copy) is copy
 
 
 def test_helpers_bind_like_python():

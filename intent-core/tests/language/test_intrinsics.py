@@ -123,6 +123,11 @@ def test_intrinsics_keep_their_identity():
     assert pickle.loads(pickle.dumps(I.reduce.sum)) is I.reduce.sum  # noqa: S301
 
 
+def test_files_of_the_package_are_not_names_of_the_language():
+    with pytest.raises(UnknownIntrinsic):
+        I.lookup("memory")
+
+
 def test_lookup_gives_constants_dtypes_and_namespaces():
     assert I.lookup("f32") is I.f32
     assert I.lookup("LOG2E") == I.LOG2E

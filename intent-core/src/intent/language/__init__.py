@@ -12,37 +12,12 @@ Importing this package touches no driver and imports no provider.
 from __future__ import annotations
 
 from intent.diagnostics import RemovedConstruct, UnknownIntrinsic
-from intent.language.annotations import (
-    Constexpr,
-    Constraints,
-    In,
-    InOut,
-    Out,
-    constraints,
-)
-from intent.language.arithmetic import (
-    add,
-    clamp,
-    fdiv,
-    fma,
-    maximum,
-    maximum_num,
-    minimum,
-    minimum_num,
-)
-from intent.language.arithmetic import (
-    pow_ as pow,
-)
-from intent.language.atomics import (
-    atomic,
-)
-from intent.language.captures import (
-    Captures,
-)
-from intent.language.constants import (
-    LOG2E,
-    inf,
-)
+from intent.language.annotations import Constexpr, Constraints, In, InOut, Out, constraints
+from intent.language.arithmetic import add, clamp, fdiv, fma, maximum, maximum_num, minimum, minimum_num
+from intent.language.arithmetic import pow_ as pow
+from intent.language.atomics import atomic
+from intent.language.captures import Captures
+from intent.language.constants import LOG2E, inf
 from intent.language.construction import (
     bitcast,
     cast,
@@ -55,29 +30,10 @@ from intent.language.construction import (
     transpose,
     zeros,
 )
-from intent.language.contractions import (
-    contract,
-    dot,
-    matmul,
-    matvec,
-    outer,
-    vecmat,
-)
-from intent.language.definitions import (
-    FnDefinition,
-    KernelDefinition,
-)
-from intent.language.domains import (
-    domain,
-    end,
-    indices,
-    members,
-    parallel,
-    ragged,
-)
-from intent.language.domains import (
-    enumerate_ as enumerate,
-)
+from intent.language.contractions import contract, dot, matmul, matvec, outer, vecmat
+from intent.language.definitions import FnDefinition, KernelDefinition
+from intent.language.domains import domain, end, indices, members, parallel, ragged
+from intent.language.domains import enumerate_ as enumerate
 from intent.language.dtypes import (
     FOREIGN,
     bf16,
@@ -97,12 +53,8 @@ from intent.language.dtypes import (
     u32,
     u64,
 )
-from intent.language.dtypes import (
-    boolean as bool,
-)
-from intent.language.elementary import (
-    abs_ as abs,
-)
+from intent.language.dtypes import boolean as bool
+from intent.language.elementary import abs_ as abs
 from intent.language.elementary import (
     asin,
     ceil,
@@ -126,26 +78,11 @@ from intent.language.elementary import (
     tanh,
     trunc,
 )
-from intent.language.elementary import (
-    round_ as round,
-)
-from intent.language.enums import (
-    Enum,
-)
-from intent.language.formats import (
-    ScaledFormat,
-    e2m1,
-    e4m3,
-    e8m0,
-)
-from intent.language.intrinsic import (
-    INTRINSICS,
-    Intrinsic,
-    Namespace,
-)
-from intent.language.lookup import (
-    lookup,
-)
+from intent.language.elementary import round_ as round
+from intent.language.enums import Enum
+from intent.language.formats import ScaledFormat, e2m1, e4m3, e8m0
+from intent.language.intrinsic import INTRINSICS, Intrinsic, Namespace
+from intent.language.lookup import lookup
 from intent.language.memory import (
     assume_in_bounds,
     buffer,
@@ -163,34 +100,12 @@ from intent.language.packed import (
     sparse_contract_2to4,
     sparse_matmul,
 )
-from intent.language.randomness import (
-    random,
-)
-from intent.language.reductions import (
-    arg_reduce,
-    histogram,
-    reduce,
-)
-from intent.language.regions import (
-    region_fold,
-    region_scan,
-)
-from intent.language.removed import (
-    REMOVED,
-)
-from intent.language.scans import (
-    cummax,
-    cummin,
-    cumprod,
-    cumsum,
-    scan,
-)
-from intent.language.signature import (
-    MISSING,
-    KernelSignature,
-    Param,
-    resolve_signature,
-)
+from intent.language.randomness import random
+from intent.language.reductions import arg_reduce, histogram, reduce
+from intent.language.regions import region_fold, region_scan
+from intent.language.removed import REMOVED
+from intent.language.scans import cummax, cummin, cumprod, cumsum, scan
+from intent.language.signature import MISSING, KernelSignature, Param, resolve_signature
 from intent.types import DType
 
 __all__ = [

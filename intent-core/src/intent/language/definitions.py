@@ -58,6 +58,9 @@ class Definition(Generic[P]):
         """Parameters and defaults as Python sees them; annotations are left as written."""
         return inspect.signature(self.function)
 
+    def __reduce__(self) -> str:
+        return self.__qualname__  # copies and pickles refer to the definition by its global name
+
     def __repr__(self) -> str:
         return f"<intent.{self.decorator} {self.__qualname__} at {self.source.file}:{self.source.first_line}>"
 
