@@ -50,7 +50,7 @@ class TextError(IntentError):
     def __init__(
         self, problem: str, *, expected: str | None = None, found: str | None = None, **where: Unpack[Where]
     ) -> None:
-        seen = {"the text expected": expected, "the text found": found}
+        seen = {"expected": expected, "found": found}
         super().__init__(
             problem,
             seen={name: value for name, value in seen.items() if value is not None},

@@ -35,7 +35,7 @@ def render(error: IntentError, *, short_files: bool = False) -> str:
     lines = [head if span is None else f"{where(span, short_files=short_files)}: {head}"]
     if span is not None:
         lines += quote(span)
-    lines += [f"  seen: {name} {_verb(name)} {_indent(value)}" for name, value in error.seen.items()]
+    lines += [f"  seen: {name}{_verb(name)} {_indent(value)}" for name, value in error.seen.items()]
     lines += [f"  note: {note}" for note in error.notes]
     lines += [_called_from(site, short_files=short_files) for site in error.chain if _known(site)]
     if error.fix:
@@ -76,9 +76,14 @@ def _called_from(site: Span, *, short_files: bool) -> str:
 
 
 def _verb(name: str) -> str:
-    """``are`` after a phrase in the plural such as "its parameters"; names of the author's take ``is``."""
+    """What joins a name to its value.
+
+    "x is f32"; "its parameters are x, y" after a phrase in the plural; "expected: a value" after a participle.
+    """
+    if name in ("expected", "found"):
+        return ":"
     noun = name.split(" of ", maxsplit=1)[0] if name.startswith(("its ", "the ")) else ""
-    return "are" if noun.endswith("s") and not noun.endswith("ss") else "is"
+    return " are" if noun.endswith("s") and not noun.endswith("ss") else " is"
 
 
 def _indent(value: str) -> str:
