@@ -18,7 +18,7 @@ class WrongResult(AssertionError):
 def compare(spec: ViewSpec, got: Array, expected: Any, bound: Tolerance) -> None:
     """Raise WrongResult unless every element of ``got`` is within ``bound`` of ``expected``.
 
-    Integers and bools must be equal. NaN must meet NaN; an infinity (also one that the output's dtype gives to
+    Integers and bools must be equal. NaN must meet NaN; an infinity (also one that the dtype gives to
     the exact value) must meet the same infinity, unless the bound covers the largest finite value.
     """
     wanted = np.broadcast_to(np.asarray(expected), got.shape)
@@ -62,6 +62,7 @@ def _spacing(stored: Array, spec: ViewSpec) -> Array:
     mantissa, least = bits[spec.dtype]
     magnitude = np.abs(stored.astype(np.float64))
     exponent = np.frexp(np.where(np.isfinite(magnitude), magnitude, 1.0))[1] - 1
+    exponent = np.where(magnitude == 0, least, exponent)
     return np.ldexp(1.0, np.maximum(exponent, least) - mantissa)
 
 
@@ -72,5 +73,5 @@ def _report(spec: ViewSpec, got: Array, wanted: Array, bad: Array, how: str) -> 
     lines = [f"'{spec.name}' ({spec.dtype}): {len(places)} of {bad.size} elements differ, compared {how}"]
     for place in places[:6]:
         index = tuple(int(p) for p in place)
-        lines.append(f"  [{', '.join(map(str, index))}] got {got[index]!r}, expected {wanted[index]!r}")
+        lines.append(f"  [{', '.join(map(str, index))}] got {got[index]}, expected {wanted[index]}")
     raise WrongResult("\n".join(lines))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import intent
-
 from intent_testkit.cases.case import Case
 
 

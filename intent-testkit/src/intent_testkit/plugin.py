@@ -7,7 +7,6 @@ whose name contains the text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -32,7 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Fill the fixtures ``intent_provider``, ``intent_case`` and ``intent_point`` where a test asks for them."""
+    """Fill ``intent_provider``, ``intent_case`` and ``intent_point`` where a test asks for them."""
     wanted = {_PROVIDER, _CASE, _POINT} & set(metafunc.fixturenames)
     if not wanted:
         return
@@ -54,11 +53,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(scope="session")
-def intent_suite() -> Iterator[Suite]:
+def intent_suite() -> Suite:
     """Compiled artifacts of this session, one per provider and case."""
     from intent_testkit.suite import Suite
 
-    yield Suite()
+    return Suite()
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

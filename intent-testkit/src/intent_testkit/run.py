@@ -34,7 +34,7 @@ class Runs(Protocol):
     def __call__(self, *arguments: Any) -> object: ...
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Point:
     """One test: a case at one assignment of extents in one layout."""
 
@@ -42,7 +42,7 @@ class Point:
     extents: Extents
     variant: str = CONTIGUOUS
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         sizes = "".join(f"{name}{value}" for name, value in self.extents.items())
         return "-".join(part for part in (self.case.name, sizes, self.variant) if part)
 

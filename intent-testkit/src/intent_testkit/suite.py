@@ -9,7 +9,6 @@ from typing import Any
 
 import intent
 from intent.provider.registry import registry
-
 from intent_testkit.cases.case import Case
 from intent_testkit.device import Place, choose_place, has_gpu
 
@@ -42,7 +41,7 @@ class Suite:
     @staticmethod
     @contextmanager
     def execution(provider: str) -> Iterator[tuple[str, Place]]:
-        """The execution for ``provider`` here, ``("gpu" | "emulate" | "cpu", place)``, set in the environment."""
+        """How ``provider`` runs here (``gpu``, ``emulate`` or ``cpu``) and where; set in the environment."""
         needs_gpu = registry().get(provider).capabilities.needs_gpu
         before = os.environ.get("INTENT_EXECUTION")
         if needs_gpu and not has_gpu():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import datetime
+import datetime as dt
 import importlib.metadata
 import os
 import subprocess
@@ -82,7 +82,7 @@ def _gpu_providers() -> tuple[str, ...]:
 
 def _facts(torch: Any, providers: tuple[str, ...]) -> dict[str, Any]:
     return {
-        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "date": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         "device": torch.cuda.get_device_name(0),
         "python": sys.version.split()[0],
         "torch": torch.__version__,

@@ -14,8 +14,8 @@ Call = Callable[[], Any]
 class Contender:
     """One way to compute a workload.
 
-    ``bind(tensors)`` compiles nothing and returns a call without arguments that computes into, or returns, the
-    output. ``ours`` marks this project's providers; the rest are peers.
+    ``bind(tensors)`` returns a call without arguments that computes into, or returns, the output. ``ours``
+    marks this project's providers; the rest are peers.
     """
 
     name: str

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import intent
-
 from intent_testkit.bench.contender import Call, Contender, Tensors
 
 Function = Callable[[Tensors], Any]
@@ -39,7 +38,7 @@ def compiled(function: Function) -> Contender:
     def bind(tensors: Tensors) -> Call:
         import torch
 
-        torch._dynamo.reset()
+        torch.compiler.reset()
         names = sorted(tensors)
 
         def positional(*values: Any) -> Any:

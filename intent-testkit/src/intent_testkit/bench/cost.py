@@ -11,12 +11,11 @@ from types import ModuleType
 from typing import Any
 
 import intent
-
 from intent_testkit.kernels import matmul, softmax
 
 
 def front_end(providers: tuple[str, ...]) -> dict[str, float]:
-    """Milliseconds from Python source to an artifact with verified program, median of nine fresh definitions."""
+    """Milliseconds from Python source to a verified program, median of nine fresh definitions."""
     kernels = {"softmax": (softmax, "softmax"), "attention": (matmul, "attention_scores")}
     return {
         f"front end, {name} ({provider})": _fresh(module, kernel, provider)

@@ -24,7 +24,7 @@ def measure(
             workload=workload.name, contender=contender.name, ours=contender.ours, unit=workload.unit
         )
         results[contender.name] = result
-        call = _admit(torch, workload, contender, tensors, reference, result)
+        call = _admit(torch, workload, contender, tensors, reference=reference, result=result)
         if call is not None:
             calls[contender.name] = call
     del reference
@@ -40,9 +40,9 @@ def measure(
 
 
 def _admit(
-    torch: Any, workload: Workload, contender: Contender, tensors: Tensors, reference: Any, result: Result
+    torch: Any, workload: Workload, contender: Contender, tensors: Tensors, *, reference: Any, result: Result
 ) -> Call | None:
-    """Bind, call once (that time is reported apart), check. None, with the reason in the result, if it fails."""
+    """Bind, call once (timed apart), check. None, with the reason in ``result``, if any of it fails."""
     begin = time.perf_counter()
     try:
         call = contender.bind(tensors)

@@ -15,7 +15,7 @@ HEADINGS = ("workload", "contender", "ms", "rate", "of ceiling", "vs best peer",
 
 def rows(results: list[Result]) -> list[tuple[str, ...]]:
     """The table as text; a contender without a time shows its failure."""
-    found = []
+    found: list[tuple[str, ...]] = []
     for r in results:
         if r.milliseconds is None or r.rate is None:
             found.append(
@@ -77,7 +77,7 @@ def chart(path: Path, results: list[Result]) -> bool:
         import matplotlib as mpl
 
         mpl.use("Agg")
-        from matplotlib import pyplot
+        from matplotlib import pyplot as plt
     except ImportError:
         return False
     timed = [r for r in results if r.share_of_ceiling is not None]
@@ -85,7 +85,7 @@ def chart(path: Path, results: list[Result]) -> bool:
     contenders = list(dict.fromkeys(r.contender for r in timed))
     if not timed:
         return False
-    figure, axes = pyplot.subplots(figsize=(10, 0.5 * len(names) * max(1, len(contenders)) * 0.45 + 1.5))
+    figure, axes = plt.subplots(figsize=(10, 0.5 * len(names) * max(1, len(contenders)) * 0.45 + 1.5))
     height = 0.8 / len(contenders)
     for n, contender in enumerate(contenders):
         shares = {r.workload: r.share_of_ceiling for r in timed if r.contender == contender}
@@ -98,5 +98,5 @@ def chart(path: Path, results: list[Result]) -> bool:
     axes.legend(loc="lower right", fontsize="small")
     figure.tight_layout()
     figure.savefig(path, dpi=120)
-    pyplot.close(figure)
+    plt.close(figure)
     return True

@@ -27,9 +27,25 @@ from intent_testkit.cases import (
 from intent_testkit.cases.case import Case
 
 _FAMILIES = (
-    pointwise, elementary, integers, casts, broadcast, softmax, norms, losses, reductions, generic_reduce, matmul,
-    layouts, slices, gathers, loops, control, functions, effects,
-)  # fmt: skip
+    pointwise,
+    elementary,
+    integers,
+    casts,
+    broadcast,
+    softmax,
+    norms,
+    losses,
+    reductions,
+    generic_reduce,
+    matmul,
+    layouts,
+    slices,
+    gathers,
+    loops,
+    control,
+    functions,
+    effects,
+)
 
 ALL: Final[tuple[Case, ...]] = tuple(case for family in _FAMILIES for case in family.CASES)
 BY_NAME: Final[dict[str, Case]] = {case.name: case for case in ALL}

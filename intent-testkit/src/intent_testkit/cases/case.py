@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from intent.types.dtypes import BY_NAME
 
+from intent.types.dtypes import BY_NAME
 from intent_testkit.cases.draw import Array, Extents, Sampler
 from intent_testkit.cases.tolerance import EXACT, Tolerance
 
@@ -86,7 +86,7 @@ class Values:
 Oracle = Callable[[Values], Mapping[str, Any]]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Case:
     """One kernel with everything needed to judge any provider on it.
 
@@ -104,6 +104,9 @@ class Case:
     tolerance: Tolerance | Mapping[str, Tolerance] = EXACT
     constexprs: Mapping[str, Any] = field(default_factory=dict)
     variants: tuple[str, ...] | None = None
+
+    def __repr__(self) -> str:
+        return f"<case {self.name}>"
 
     @property
     def views(self) -> tuple[ViewSpec, ...]:

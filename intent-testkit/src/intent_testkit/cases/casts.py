@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from intent.types.dtypes import BY_NAME
 
+from intent.types.dtypes import BY_NAME
 from intent_testkit.cases.case import Case, Values, out, segment, sizes, view
 from intent_testkit.cases.draw import Sampler, among, integers, normal, truth, uniform
 from intent_testkit.kernels import casts as k
@@ -122,15 +122,49 @@ CASES = (
     _case("cast_f16", k.cast_f16, "f16", SMALL, "bf16", "f32", "f64", "i8", "i32", "bool"),
     _case("cast_bf16", k.cast_bf16, "bf16", SMALL, "f16", "f32", "f64", "i16", "i64", "bool"),
     _case(
-        "cast_i64", k.cast_i64, "i64", among(I64_HARD, integers(-(2**63), 2**63 - 1)),
-        "i8", "i16", "i32", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64", "bool",
+        "cast_i64",
+        k.cast_i64,
+        "i64",
+        among(I64_HARD, integers(-(2**63), 2**63 - 1)),
+        "i8",
+        "i16",
+        "i32",
+        "u8",
+        "u16",
+        "u32",
+        "u64",
+        "f16",
+        "bf16",
+        "f32",
+        "f64",
+        "bool",
     ),
     _case(
-        "cast_i32", k.cast_i32, "i32", among((2**24 + 1, 257, 259, -257, 65519), integers(-(2**31), 2**31 - 1)),
-        "i8", "i64", "u16", "u64", "f16", "bf16", "f32", "f64", "bool",
+        "cast_i32",
+        k.cast_i32,
+        "i32",
+        among((2**24 + 1, 257, 259, -257, 65519), integers(-(2**31), 2**31 - 1)),
+        "i8",
+        "i64",
+        "u16",
+        "u64",
+        "f16",
+        "bf16",
+        "f32",
+        "f64",
+        "bool",
     ),
     _case(
-        "cast_u64", k.cast_u64, "u64", integers(0, 2**64 - 1), "i8", "u32", "i64", "f32", "f64", "bool",
+        "cast_u64",
+        k.cast_u64,
+        "u64",
+        integers(0, 2**64 - 1),
+        "i8",
+        "u32",
+        "i64",
+        "f32",
+        "f64",
+        "bool",
     ),
     Case(
         name="cast_narrow_integers",
@@ -159,13 +193,30 @@ CASES = (
     ),
     _case("cast_bool", k.cast_bool, "bool", truth(), "i8", "u8", "i32", "i64", "f16", "bf16", "f32", "f64"),
     _case(
-        "narrow_f32", k.narrow_f32, "f32",
+        "narrow_f32",
+        k.narrow_f32,
+        "f32",
         # Ties, just above and below ties, subnormals of the target, overflow to infinity, NaN.
         among(
-            (1.00048828125, 1.0014648438, 1.00390625, 1.01171875, 65519.0, 65520.0, 3.4e38, -3.4e38, 6e-8, 2.98e-8, 1e-40, NAN, INF),
+            (
+                1.00048828125,
+                1.0014648438,
+                1.00390625,
+                1.01171875,
+                65519.0,
+                65520.0,
+                3.4e38,
+                -3.4e38,
+                6e-8,
+                2.98e-8,
+                1e-40,
+                NAN,
+                INF,
+            ),
             normal(1e3),
         ),
-        "f16", "bf16",
+        "f16",
+        "bf16",
     ),
     Case(
         name="bitcasts",
@@ -176,7 +227,10 @@ CASES = (
             out("bits", "u32", "N"),
             out("half", "i16", "N"),
         ),
-        oracle=lambda v: {"bits": v.raw("x").copy().view(np.uint32), "half": v.raw("h").copy().view(np.int16)},
+        oracle=lambda v: {
+            "bits": v.raw("x").copy().view(np.uint32),
+            "half": v.raw("h").copy().view(np.int16),
+        },
         extents=LINE,
         segments=(segment("N"),),
     ),
@@ -195,4 +249,4 @@ CASES = (
         extents=LINE,
         segments=(segment("N"),),
     ),
-)  # fmt: skip
+)

@@ -29,7 +29,7 @@ def _activation(kind: Any, tolerance: Tolerance, function: Any) -> Case:
     )
 
 
-def _causal(on: bool) -> Case:  # noqa: FBT001 -- it is the value of the kernel's constexpr
+def _causal(on: bool) -> Case:
     return Case(
         name="causal_mask" if on else "causal_mask_off",
         kernel=k.causal_mask,

@@ -59,9 +59,9 @@ def truth() -> Sampler:
 
 
 def among(values: Sequence[float | int], sampler: Sampler | None = None) -> Sampler:
-    """Draw from ``sampler`` (or nothing) but scatter ``values`` among the elements, each one if there is room.
+    """Draw from ``sampler`` (or nothing) but scatter ``values`` among the elements, each if there is room.
 
-    The values come in order from the first element on, then at random, so that pairs of views drawn with
+    The values come in order first, then at random, so that pairs of views drawn with
     different lists meet in many combinations.
     """
 

@@ -16,12 +16,10 @@ LINES = sizes("M", 0, 1, 5, 16, 65)
 I32 = (-(2**31), 2**31 - 1)
 
 
-def _moved(
-    name: str, kernel: Any, dtype: str, shape: str, result: str, move: Any, extents: Any, axes: Any
-) -> Case:
+def _moved(kernel: Any, dtype: str, shape: str, result: str, *, move: Any, extents: Any, axes: Any) -> Case:
     draw = integers(*I32) if dtype == "i32" else normal()
     return Case(
-        name=name,
+        name=kernel.name,
         kernel=kernel,
         parameters=(view("x", dtype, shape, draw), out("y", dtype, result)),
         oracle=lambda v: {"y": move(v.x)},
@@ -39,26 +37,61 @@ def _rope(v: Values) -> dict[str, object]:
 
 
 CASES = (
-    _moved("transpose", k.transpose, "f32", "M N", "N M", np.transpose, PLANE, segment("N M")),
-    _moved("transpose_f16", k.transpose_f16, "f16", "M N", "N M", np.transpose, PLANE, segment("N M")),
+    _moved(k.transpose, "f32", "M N", "N M", move=np.transpose, extents=PLANE, axes=segment("N M")),
+    _moved(k.transpose_f16, "f16", "M N", "N M", move=np.transpose, extents=PLANE, axes=segment("N M")),
     _moved(
-        "permute", k.permute, "i32", "A B C", "C A B", lambda x: x.transpose(2, 0, 1),
-        sizes("A B C", (0, 2, 3), (2, 0, 3), (1, 1, 1), (3, 5, 7), (2, 17, 33)), segment("C A B"),
+        k.permute,
+        "i32",
+        "A B C",
+        "C A B",
+        move=lambda x: x.transpose(2, 0, 1),
+        extents=sizes("A B C", (0, 2, 3), (2, 0, 3), (1, 1, 1), (3, 5, 7), (2, 17, 33)),
+        axes=segment("C A B"),
     ),
     _moved(
-        "flatten", k.flatten, "f32", "M N", "L", np.ravel,
-        sizes("M N L", (0, 3, 0), (1, 1, 1), (5, 7, 35), (33, 17, 561)), segment("L"),
+        k.flatten,
+        "f32",
+        "M N",
+        "L",
+        move=np.ravel,
+        extents=sizes("M N L", (0, 3, 0), (1, 1, 1), (5, 7, 35), (33, 17, 561)),
+        axes=segment("L"),
     ),
-    _moved("split_last", k.split_last, "f32", "M 12", "M 3 4", lambda x: x.reshape(-1, 3, 4), LINES[1:], segment("M 3 4", "12*M")),
     _moved(
-        "transpose_blocks", k.transpose_blocks, "f32", "M 6", "M 6",
-        lambda x: x.reshape(-1, 2, 3).transpose(0, 2, 1).reshape(-1, 6), LINES[1:], segment("M 6", "6*M"),
+        k.split_last,
+        "f32",
+        "M 12",
+        "M 3 4",
+        move=lambda x: x.reshape(-1, 3, 4),
+        extents=LINES[1:],
+        axes=segment("M 3 4", "12*M"),
     ),
-    _moved("refold", k.refold, "f32", "M N", "N M", lambda x: x.reshape(x.shape[::-1]), PLANE, segment("N M")),
+    _moved(
+        k.transpose_blocks,
+        "f32",
+        "M 6",
+        "M 6",
+        move=lambda x: x.reshape(-1, 2, 3).transpose(0, 2, 1).reshape(-1, 6),
+        extents=LINES[1:],
+        axes=segment("M 6", "6*M"),
+    ),
+    _moved(
+        k.refold,
+        "f32",
+        "M N",
+        "N M",
+        move=lambda x: x.reshape(x.shape[::-1]),
+        extents=PLANE,
+        axes=segment("N M"),
+    ),
     Case(
         name="join_pairs",
         kernel=k.join_pairs,
-        parameters=(view("a", "f32", "M N", normal()), view("b", "f32", "M N", normal()), out("y", "f32", "M N 2")),
+        parameters=(
+            view("a", "f32", "M N", normal()),
+            view("b", "f32", "M N", normal()),
+            out("y", "f32", "M N 2"),
+        ),
         oracle=lambda v: {"y": np.stack((v.a, v.b), axis=-1)},
         extents=PLANE,
         segments=(segment("M N 2", "2*M*N"),),
@@ -66,7 +99,11 @@ CASES = (
     Case(
         name="interleave",
         kernel=k.interleave,
-        parameters=(view("a", "i32", "N", integers(*I32)), view("b", "i32", "N", integers(*I32)), out("y", "i32", "L")),
+        parameters=(
+            view("a", "i32", "N", integers(*I32)),
+            view("b", "i32", "N", integers(*I32)),
+            out("y", "i32", "L"),
+        ),
         oracle=lambda v: {"y": np.stack((v.a, v.b), axis=-1).reshape(-1)},
         extents=sizes("N L", (0, 0), (1, 2), (7, 14), (129, 258)),
         segments=(segment("L"),),
@@ -81,7 +118,9 @@ CASES = (
             out("y", "f32", "M 8"),
         ),
         oracle=_rope,
-        tolerance=Tolerance(rtol=2.0**-23, atol=2.0**-21, reason="two products of unit values and one sum, fused or not"),
+        tolerance=Tolerance(
+            rtol=2.0**-23, atol=2.0**-21, reason="two products of unit values and one sum, fused or not"
+        ),
         extents=LINES,
         segments=(segment("M 8", "8*M"),),
     ),
@@ -94,4 +133,4 @@ CASES = (
         extents=LINES,
         segments=(segment("M 2", "2*M"),),
     ),
-)  # fmt: skip
+)

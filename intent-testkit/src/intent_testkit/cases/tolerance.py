@@ -36,7 +36,7 @@ def accumulated(terms: int, *, scale: float = 1.0, dtype: str = "f32") -> Tolera
     """A sum of up to ``terms`` products of magnitude ``scale``, in any order, then rounded to ``dtype``.
 
     The worst case of any order is ``terms * unit * sum(|t|)``; random signs and tree orders stay far below
-    ``sqrt(terms)`` of it, so the bound is ``4 * sqrt(terms) * unit * scale`` absolute plus the final rounding.
+    ``sqrt(terms)`` of it: the bound is ``4 * sqrt(terms) * unit * scale`` absolute plus the final rounding.
     """
     unit = 2.0**-53 if dtype == "f64" else 2.0**-24
     final = {"f16": 2.0**-11, "bf16": 2.0**-8}.get(dtype, unit)

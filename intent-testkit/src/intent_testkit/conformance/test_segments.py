@@ -1,4 +1,4 @@
-"""The program space of every case under the minimal plan: independent axes are programs, dependent ones not."""
+"""Program space under the minimal plan: independent axes are programs, dependent ones are not."""
 
 from __future__ import annotations
 

@@ -7,6 +7,8 @@ import intent.language as I
 
 
 class Activation(I.Enum):
+    """What is applied to each element."""
+
     IDENTITY = 0
     RELU = 1
     SIGMOID = 2
