@@ -78,7 +78,7 @@ def _called_from(site: Span, *, short_files: bool) -> str:
 def _verb(name: str) -> str:
     """What joins a name to its value.
 
-    "x is f32"; "its parameters are x, y" after a phrase in the plural; "expected: a value" after a participle.
+    "x is f32"; "its parameters are x, y" after a plural phrase; "expected: a value" after a participle.
     """
     if name in ("expected", "found"):
         return ":"
