@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 import pytest
-from intent.kir import Constant, DomainInfo, ExtentValue, Iota, Kernel, Region, Relation, ScalarParam, Value, View
+
+from intent.kir import (
+    Constant,
+    DomainInfo,
+    ExtentValue,
+    Iota,
+    Kernel,
+    Region,
+    Relation,
+    ScalarParam,
+    Value,
+    View,
+)
 from intent.types.dtypes import INDEX
 from intent.types.extent import as_extent
 
