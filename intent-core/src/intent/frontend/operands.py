@@ -16,7 +16,7 @@ from intent.frontend.values import ExtentRef, FrontValue, Literal, Tensor
 from intent.kir import Broadcast, Cast, Pointwise, Value
 from intent.kir.pointwise import FUNCTIONS
 from intent.types import DType, Extent
-from intent.types.dtypes import BOOL, INDEX
+from intent.types.dtypes import BOOL, F32, INDEX
 from intent.types.extent import broadcast as broadcast_extent
 from intent.types.extent import const, dyn, floordiv, maximum, minimum
 
@@ -190,11 +190,16 @@ class Operands(Leaves):
             raise WrongDType(what, expected=expected, found=found, span=self.span)
         weak = tuple(w for t in checked for w in t.weak)
         operands = self.broadcast(*operands, what=what)
-        dtype = BOOL if rule.rule == "bool" else checked[0].dtype
+        narrow, dtype = checked[0].dtype, BOOL if rule.rule == "bool" else checked[0].dtype
+        wide = computed_in(fn, narrow)
+        if wide is not narrow:
+            operands = tuple(self.cast(t, wide) for t in operands)
         result = self.emit_one(
-            Pointwise, dtype, operands[0].shape, fn=fn, operands=self.values(operands),
+            Pointwise, dtype if dtype is BOOL else wide, operands[0].shape, fn=fn, operands=self.values(operands),
             approximate=approximate, flush_to_zero=flush_to_zero,
         )  # fmt: skip
+        if result.dtype is not dtype:
+            result = self.emit_one(Cast, dtype, result.shape, value=result)
         tensor = Tensor(value=result, weak=() if rule.rule == "bool" else weak)
         return self._with_extent(fn, tensor, operands) if dtype.is_integer and not result.shape else tensor
 
@@ -233,6 +238,21 @@ class Operands(Leaves):
                 return None
         folded = self.fold(fn, *extents)
         return None if folded is None else ExtentRef(extent=folded)
+
+
+_ELEMENTARY = frozenset(
+    "exp exp2 log log2 log1p lgamma sin asin cos erf erfc i0 rsqrt sqrt sigmoid tanh pow fma".split()  # noqa: SIM905
+)
+
+
+def computed_in(fn: str, dtype: DType) -> DType:
+    """The dtype that ``fn`` is computed in; the result is rounded once (language, Numbers).
+
+    Elementary functions of f16 and bf16 are computed in f32, and so is everything on the 8-bit floats, which have no
+    arithmetic of their own. A select moves elements and computes nothing.
+    """
+    narrow = dtype.is_float and dtype.bits < 32 and (fn in _ELEMENTARY or dtype.bits == 8)
+    return F32 if narrow and fn != "select" else dtype
 
 
 _POLYNOMIAL: dict[str, Callable[[Extent, Extent], Extent]] = {
