@@ -72,7 +72,7 @@ class Kit:
             axis += len(coordinate.shape)
         return Relation(coordinates=coordinates, axes=tuple(axes))
 
-    def region(self, *args, body=lambda *args: ()):
+    def region(self, *args, body=lambda *_: ()):
         """A region with these arguments; ``body(*args)`` makes its operations and returns what it yields."""
         outer, self.ops = self.ops, []
         yields = tuple(body(*args))

@@ -165,9 +165,15 @@ def test_region_fold(kit):
         body=lambda a, b: (kit.op(Pointwise, kit.value(F32), fn="add", operands=(a, b)),),
     )
     kit.op(
-        RegionFold, kit.value(F32), source=(value,), axis=0, slice_extent=cut, identity=(zero,), summarize=summarize,
+        RegionFold,
+        kit.value(F32),
+        source=(value,),
+        axis=0,
+        slice_extent=cut,
+        identity=(zero,),
+        summarize=summarize,
         combine=combine,
-    )  # fmt: skip
+    )
     kernel = kit.kernel()
     verify(kernel)
     round_trip(kernel)

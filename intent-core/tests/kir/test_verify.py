@@ -1,4 +1,4 @@
-"""Every rule of the verifier: a kernel that is right passes, the same kernel made wrong breaks exactly that rule."""
+"""Every rule of the verifier: a right kernel passes; made wrong, it breaks exactly that rule."""
 
 from dataclasses import replace
 
@@ -613,7 +613,12 @@ def product(kit):
 @case("contract-pairs")
 def a_pair_of_different_extents(kit):
     kernel = product(kit)
-    return kernel, spoil(kernel, Contract, reduce=((0, 0),), results=(replace(kernel.body.ops[-1].result, shape=(const(8), N)),))  # fmt: skip
+    return kernel, spoil(
+        kernel,
+        Contract,
+        reduce=((0, 0),),
+        results=(replace(kernel.body.ops[-1].result, shape=(const(8), N)),),
+    )
 
 
 @case("contract-pairs")
@@ -639,9 +644,14 @@ def one_position_for_two(kit):
     a, b = tensor(kit, F16, M, 8), tensor(kit, F16, 16, N)
     first = tensor(kit, INDEX, M, 4)
     kit.op(
-        SparseContract, kit.value(F32, M, N), compressed=a, metadata=(first, first), dense=b, format="two_of_four",
+        SparseContract,
+        kit.value(F32, M, N),
+        compressed=a,
+        metadata=(first, first),
+        dense=b,
+        format="two_of_four",
         reduce=((1, 0),),
-    )  # fmt: skip
+    )
     kernel = kit.kernel()
     return kernel, spoil(kernel, SparseContract, metadata=(first,))
 
@@ -684,11 +694,21 @@ def region_scan(kit):
         return (add(kit, part, kit.op(Broadcast, kit.value(F32, cut), value=state, axes=())),)
 
     kit.op(
-        RegionScan, kit.value(F32, M), kit.value(F32), source=(x,), axis=0, slice_extent=cut, identity=(zero,),
-        initial=(zero,), outputs=1, output_axis=0, summarize=kit.region(kit.value(F32, cut), body=total),
-        combine=combine(kit, F32), apply=combine(kit, F32),
+        RegionScan,
+        kit.value(F32, M),
+        kit.value(F32),
+        source=(x,),
+        axis=0,
+        slice_extent=cut,
+        identity=(zero,),
+        initial=(zero,),
+        outputs=1,
+        output_axis=0,
+        summarize=kit.region(kit.value(F32, cut), body=total),
+        combine=combine(kit, F32),
+        apply=combine(kit, F32),
         emit=kit.region(kit.value(F32, cut), kit.value(F32), body=emit),
-    )  # fmt: skip
+    )
     return kit.kernel()
 
 

@@ -193,7 +193,7 @@ class Operands(Leaves):
         narrow, dtype = checked[0].dtype, BOOL if rule.rule == "bool" else checked[0].dtype
         wide = computed_in(fn, narrow)
         if wide is not narrow:
-            operands = tuple(self.cast(t, wide) for t in operands)
+            operands = tuple(Tensor(value=self.emit_one(Cast, wide, t.shape, value=t.value)) for t in operands)
         result = self.emit_one(
             Pointwise, dtype if dtype is BOOL else wide, operands[0].shape, fn=fn, operands=self.values(operands),
             approximate=approximate, flush_to_zero=flush_to_zero,

@@ -73,12 +73,26 @@ def _check_dtype(call: Call, kind: str, resource: Resource) -> None:
     if wrong:
         expected = "an integer or bool" if bitwise else "a number"
         found = {resource.name: resource.dtype}
-        raise WrongDType(call.what, expected=expected, found=found, fix=f"declare '{resource.name}' with {expected}s",
-                         span=call.builder.span)  # fmt: skip
+        raise WrongDType(
+            call.what,
+            expected=expected,
+            found=found,
+            fix=f"declare '{resource.name}' with {expected}s",
+            span=call.builder.span,
+        )
 
 
 _MEMBERS: Final = (
-    "load", "store", "exchange", "add", "max", "min", "and_", "or_", "xor", "compare_exchange",
-)  # fmt: skip
+    "load",
+    "store",
+    "exchange",
+    "add",
+    "max",
+    "min",
+    "and_",
+    "or_",
+    "xor",
+    "compare_exchange",
+)
 
 LOWERINGS: Final[dict[str, Lower]] = {f"atomic.{member}": _atomic for member in _MEMBERS}

@@ -1,7 +1,7 @@
 """One call of an intrinsic: its arguments, read as what the intrinsic needs.
 
-A lowering is a function of a :class:`Call`. Arguments are front-end values, or the plain Python defaults of the
-signature where the author left them out; the readers here accept both.
+A lowering is a function of a :class:`Call`. Arguments are front-end values, or the plain Python defaults of
+the signature where the author left them out; the readers here accept both.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Call:
         return tuple(found)
 
     def axes(self, parameter: str, rank: int) -> tuple[int, ...]:
-        """Distinct axes of a value of this rank, sorted; negative ones count from the last. Raises InvalidAxis."""
+        """Distinct axes of a value of this rank, sorted; negative ones count from the last."""
         axes: list[int] = []
         for given in self.integers(parameter):
             axis = self.normal_axis(given, rank)
@@ -164,7 +164,7 @@ class Call:
         return tuple(self.extent(parameter, item) for item in items)
 
     def extent(self, parameter: str, front: FrontValue) -> Extent:
-        """One non-negative extent. Raises WrongKind, WrongDType; records a condition where the sign is unknown."""
+        """One non-negative extent; a condition where its sign is unknown. Raises WrongKind, WrongDType."""
         if isinstance(front, Domain):
             return front.extent
         extent = self.builder.extent_of(front, f"{parameter} of {self.what}")

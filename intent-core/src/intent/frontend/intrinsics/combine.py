@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from intent.diagnostics import IntentError, NotSupportedYet, SchemaMismatch
+from intent.diagnostics import CompilerFault, IntentError, NotSupportedYet, SchemaMismatch
 from intent.frontend.builder import Builder
 from intent.frontend.emission import Purity
 from intent.frontend.intrinsics.call import Call
@@ -27,28 +27,24 @@ from intent.frontend.values import (
     same_structure,
 )
 from intent.kir import Region, Value
-from intent.types import DType
 
-__all__ = ["Captures", "as_schema", "captures", "combine_region", "helper_name"]
+__all__ = ["Captures", "as_schema", "captures", "combine_region", "helper_name", "leaf_type", "only_scalars"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Captures:
-    """Operands of a helper: ``fronts`` as the author wrote them, ``values`` the run-time components among them."""
+    """Operands of a helper: ``fronts`` as the author wrote them, ``values`` the run-time components."""
 
     fronts: tuple[FrontValue, ...]
     values: tuple[Value, ...]
 
     def arguments(self, builder: Builder) -> tuple[FrontValue, ...]:
         """The operands inside the innermost region: run-time components become its arguments."""
-        made: list[FrontValue] = []
-        for front in self.fronts:
-            made.append(map_leaves(front, lambda leaf: _argument(builder, leaf)))
-        return tuple(made)
+        return tuple(map_leaves(front, lambda leaf: _argument(builder, leaf)) for front in self.fronts)
 
 
 def captures(call: Call, parameter: str) -> Captures:
-    """The operands that a helper takes whole. Compile-time objects stay what they are; memory is read here."""
+    """The operands that a helper takes whole. Compile-time objects stay what they are; memory is read."""
     front = call.front(parameter)
     items = front.items if isinstance(front, Tuple) else (front,)
     fronts = tuple(map_leaves(item, lambda leaf: _captured(call, leaf)) for item in items)
@@ -83,7 +79,7 @@ def combine_region(call: Call, schema: FrontValue, held: Captures, role: str = "
     ``schema`` is a product of leaves that have the components' dtypes. Raises ImpureHelper, SchemaMismatch.
     """
     builder, callee = call.builder, call.callee(role)
-    scalars = map_leaves(schema, lambda leaf: Leaf(dtype=_dtype(leaf)))
+    scalars = map_leaves(schema, lambda leaf: Leaf(dtype=leaf_type(leaf).dtype))
     name = helper_name(callee)
     builder.open(
         isolated=True, pure=Purity(helper=name, role=f"{role}= of {call.what}", through="combine_operands")
@@ -124,8 +120,8 @@ def as_schema(call: Call, result: FrontValue, schema: FrontValue, what: str) -> 
             what, expected=schema.describe(), found=result.describe(), span=call.builder.span
         )
     found: list[Value] = []
-    for part, wanted in zip(leaves(result), leaves(schema), strict=True):
-        assert isinstance(wanted, Leaf | Tensor)
+    for part, component in zip(leaves(result), leaves(schema), strict=True):
+        wanted = leaf_type(component)
         tensor = call.builder.materialize(part, wanted.dtype, what)
         if not tensor.shape and wanted.shape and isinstance(part, Literal):
             tensor = call.builder.full(wanted.shape, tensor)
@@ -142,11 +138,14 @@ def only_scalars(call: Call, held: Captures, parameter: str) -> None:
     for value in held.values:
         if value.shape:
             raise NotSupportedYet(
-                f"a tensor in {parameter}= of {call.what}", fix="pass scalars, or make it a component of the value",
+                f"a tensor in {parameter}= of {call.what}",
+                fix="pass scalars, or make it a component of the value",
                 span=call.builder.span,
-            )  # fmt: skip
+            )
 
 
-def _dtype(leaf: FrontValue) -> DType:
-    assert isinstance(leaf, Leaf | Tensor)
-    return leaf.dtype
+def leaf_type(component: FrontValue) -> Leaf:
+    """The type of one component of a schema, which is a product of leaves or tensors."""
+    if not isinstance(component, Leaf | Tensor):
+        raise CompilerFault(f"a schema holds {component.describe()}", stage="the front end")
+    return Leaf(dtype=component.dtype, shape=component.shape)

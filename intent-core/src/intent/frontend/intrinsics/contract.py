@@ -111,8 +111,8 @@ def _product(
 ) -> FrontValue:
     """Matrix and vector products: leading axes broadcast from the right and are batch axes.
 
-    The result has the joint leading axes, then the row and column axes that remain. A leading axis that only one
-    side has stays free on that side, so nothing is copied for it.
+    The result has the joint leading axes, then the row and column axes that remain. A leading axis that only
+    one side has stays free on that side, so nothing is copied for it.
     """
     names = list(call.arguments)
     for name, tensor, core in zip(names, (lhs, rhs), (lhs_core, rhs_core), strict=False):
@@ -130,7 +130,7 @@ def _product(
     extra = len(lead_r) - shared
     if not extra:
         return result
-    # Result axes are (shared batch, rows of lhs, extra leading axes of rhs, columns): the extra ones come first.
+    # Result axes are (shared batch, rows of lhs, extra leading axes of rhs, columns); extra ones come first.
     head = shared + lhs_core - 1
     order = (*range(head, head + extra), *range(head), *range(head + extra, result.rank))
     return transposed(call.builder, result, order)

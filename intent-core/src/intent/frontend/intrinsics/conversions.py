@@ -22,9 +22,12 @@ def _bitcast(call: Call) -> FrontValue:
     if blind or value.dtype.bits != dtype.bits:
         kind = "a number that is stored" if blind else f"a dtype of {dtype.bits} bits"
         raise WrongDType(
-            call.what, expected=f"{kind} to become {dtype}", found={call.text("value"): value.dtype},
-            fix="bitcast between numeric dtypes of equal width; I.cast converts the value", span=call.builder.span,
-        )  # fmt: skip
+            call.what,
+            expected=f"{kind} to become {dtype}",
+            found={call.text("value"): value.dtype},
+            fix="bitcast between numeric dtypes of equal width; I.cast converts the value",
+            span=call.builder.span,
+        )
     return value if value.dtype is dtype else call.builder.bitcast(value, dtype)
 
 

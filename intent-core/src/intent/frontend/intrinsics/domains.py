@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from intent.diagnostics import WrongRank
@@ -11,7 +12,6 @@ from intent.frontend.values import (
     Domain,
     ExtentRef,
     FrontValue,
-    Iteration,
     Literal,
     Ragged,
     RaggedGroup,
@@ -28,9 +28,8 @@ def _domain(call: Call) -> FrontValue:
 
 
 def _parallel(call: Call) -> FrontValue:
-    """What a loop goes through in no order; a tuple of domains is a nest."""
-    _per_region(call, "domain", lambda region: region)
-    return Iteration(source=call.front("domain"), parallel=True)
+    """The same domains, marked for the loop over them; a tuple of domains is a nest."""
+    return _per_region(call, "domain", lambda region: replace(region, parallel=True))
 
 
 def _indices(call: Call) -> FrontValue:
@@ -47,8 +46,7 @@ def _end(call: Call) -> FrontValue:
 
 def _enumerate(call: Call) -> FrontValue:
     """Pairs (local ordinal, source coordinate) for a loop."""
-    _per_region(call, "region", lambda region: region)
-    return Iteration(source=call.front("region"), enumerated=True)
+    return _per_region(call, "region", lambda region: replace(region, enumerated=True))
 
 
 def _per_region(call: Call, parameter: str, of: Callable[[Domain], FrontValue]) -> FrontValue:

@@ -65,7 +65,7 @@ def _within(call: Call, tensor: Tensor, shape: tuple[Extent, ...], name: str) ->
 
 
 def written_value(call: Call, resource: Resource, access: Access, parameter: str = "value") -> Tensor:
-    """A value to write: of the resource's dtype, broadcast to the destination. Raises MixedDTypes, ShapeMismatch."""
+    """A value to write: of the resource's dtype, broadcast. Raises WrongDType, ShapeMismatch."""
     value = call.builder.typed(call.front(parameter), resource.dtype, f"{parameter}= of {call.what}")
     return _within(call, value, access.shape, f"{parameter}=")
 
@@ -155,9 +155,14 @@ def _scatter_reduce(call: Call) -> FrontValue:
         result = call.inline(callee, [builder.arguments(element, "old"), builder.arguments(element, "value")])
         combine = builder.close(as_schema(call, result, element, f"the result of {name}"))
     builder.emit(
-        ScatterReduce, target=resource, relation=access.relation, value=value.value, valid=valid and valid.value,
-        kind=kind, combine=combine,
-    )  # fmt: skip
+        ScatterReduce,
+        target=resource,
+        relation=access.relation,
+        value=value.value,
+        valid=valid and valid.value,
+        kind=kind,
+        combine=combine,
+    )
     return NONE
 
 

@@ -1,4 +1,4 @@
-"""The neutral elements of builtin combines, and recognising them in what an author passes as ``identity=``."""
+"""The neutral elements of builtin combines, and recognising them in an author's ``identity=``."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ __all__ = ["LOWERINGS", "SparseFormat"]
 
 @dataclass(frozen=True, kw_only=True)
 class SparseFormat:
-    """``kept`` of every ``group`` elements along ``axis`` are stored; ``extent`` is the axis before compression."""
+    """``kept`` of every ``group`` elements along ``axis`` are stored; ``extent`` is that before it."""
 
     name: str
     kept: int
@@ -78,9 +78,12 @@ def _ranked(call: Call, parameter: str, rank: int) -> Tensor:
     tensor = call.data(parameter)
     if tensor.rank != rank:
         raise WrongRank(
-            f"{parameter}= of {call.what}", expected=rank, found=tensor.rank, value=f"the rank of {call.text(parameter)}",
+            f"{parameter}= of {call.what}",
+            expected=rank,
+            found=tensor.rank,
+            value=f"the rank of {call.text(parameter)}",
             span=call.builder.span,
-        )  # fmt: skip
+        )
     return tensor
 
 

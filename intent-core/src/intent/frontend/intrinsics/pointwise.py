@@ -12,9 +12,28 @@ from intent.types.dtypes import F32
 __all__ = ["LOWERINGS"]
 
 _UNARY: Final = (
-    "exp", "log", "log2", "log1p", "lgamma", "sin", "asin", "cos", "floor", "ceil", "round", "trunc", "erf", "erfc",
-    "i0", "rsqrt", "sqrt", "sigmoid", "abs", "isnan", "isinf",
-)  # fmt: skip
+    "exp",
+    "log",
+    "log2",
+    "log1p",
+    "lgamma",
+    "sin",
+    "asin",
+    "cos",
+    "floor",
+    "ceil",
+    "round",
+    "trunc",
+    "erf",
+    "erfc",
+    "i0",
+    "rsqrt",
+    "sqrt",
+    "sigmoid",
+    "abs",
+    "isnan",
+    "isinf",
+)
 _BINARY: Final = ("add", "maximum", "minimum", "maximum_num", "minimum_num", "pow")
 _PERMITTED: Final = {"exp2": "exp2", "tanh": "tanh", "fdiv": "div"}
 """Intrinsics with an approximate form, and the function of the logical IR that they are."""
@@ -45,9 +64,12 @@ def _permitted(call: Call) -> FrontValue:
     flush = "flush_to_zero" in call.arguments and call.flag("flush_to_zero")
     if flush and not approximate:
         raise WrongKind(
-            call.what, expected="approximate=True beside flush_to_zero=True", found="False", argument="approximate=",
+            call.what,
+            expected="approximate=True beside flush_to_zero=True",
+            found="False",
+            argument="approximate=",
             span=call.builder.span,
-        )  # fmt: skip
+        )
     if approximate:
         found = {call.builder.text_of(f, "the operand"): call.builder.dtype_of(f) for f in operands}
         if any(dtype not in (None, F32) for dtype in found.values()):

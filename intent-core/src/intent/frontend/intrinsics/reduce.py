@@ -7,7 +7,7 @@ from typing import Final
 from intent.diagnostics import InvalidAxis, SchemaMismatch, SliceExtentObserved, WrongDType
 from intent.frontend.builder import Builder
 from intent.frontend.intrinsics.call import Call, Lower
-from intent.frontend.intrinsics.combine import captures, combine_region, only_scalars
+from intent.frontend.intrinsics.combine import captures, combine_region, leaf_type, only_scalars
 from intent.frontend.intrinsics.neutral import COMBINES, is_neutral, neutral
 from intent.frontend.values import (
     FrontValue,
@@ -53,9 +53,12 @@ def _check_identity(call: Call, kind: str, dtype: DType) -> None:
     """A published program may repeat the builtin's identity; another one would change the meaning."""
     if call.given("identity") and not is_neutral(call.builder, call.front("identity"), kind, dtype):
         raise SchemaMismatch(
-            f"identity= of {call.what}", expected=f"{neutral(kind, dtype)!r}", found=call.front("identity").describe(),
-            fix="leave identity= out, or write I.reduce with a combine of your own", span=call.builder.span,
-        )  # fmt: skip
+            f"identity= of {call.what}",
+            expected=f"{neutral(kind, dtype)!r}",
+            found=call.front("identity").describe(),
+            fix="leave identity= out, or write I.reduce with a combine of your own",
+            span=call.builder.span,
+        )
 
 
 def _reduce(builder: Builder, kind: str, value: Tensor, axes: tuple[int, ...]) -> Tensor:
@@ -132,8 +135,8 @@ def identities(call: Call, schema: FrontValue) -> tuple[Value, ...]:
     if not same_structure(identity, schema):
         raise SchemaMismatch(what, expected=schema.describe(), found=identity.describe(), span=builder.span)
     found: list[Value] = []
-    for part, wanted in zip(leaves(identity), leaves(schema), strict=True):
-        assert isinstance(wanted, Leaf)
+    for part, component in zip(leaves(identity), leaves(schema), strict=True):
+        wanted = leaf_type(component)
         tensor = builder.materialize(part, wanted.dtype, what)
         if tensor.dtype is not wanted.dtype:
             raise SchemaMismatch(
@@ -151,7 +154,7 @@ def identities(call: Call, schema: FrontValue) -> tuple[Value, ...]:
 
 
 def _arg_reduce(call: Call) -> FrontValue:
-    """Values and positions; positions count in the reduced axes, row-major (language, Structured operations)."""
+    """Values and positions; positions count in the reduced axes, row-major."""
     builder, value = call.builder, call.data("value")
     if value.dtype is BOOL:
         raise WrongDType(

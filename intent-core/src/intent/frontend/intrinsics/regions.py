@@ -1,7 +1,7 @@
 """Region folds and region scans: the author's homomorphisms over slices (spec: logical-program 5).
 
-The slice's extent is a fresh opaque identity: it may form shapes inside ``summarize`` and ``emit`` and never becomes
-a value (language decision 17).
+The slice's extent is a fresh opaque identity: it may form shapes inside ``summarize`` and ``emit`` and never
+becomes a value (language decision 17).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from intent.diagnostics import InvalidAxis, SchemaMismatch, SliceExtentObserved
 from intent.frontend.builder import Builder
 from intent.frontend.emission import Purity
 from intent.frontend.intrinsics.call import Call, Lower
-from intent.frontend.intrinsics.combine import Captures, as_schema, captures, helper_name
+from intent.frontend.intrinsics.combine import Captures, as_schema, captures, helper_name, leaf_type
 from intent.frontend.intrinsics.shapes import conform, transposed
 from intent.frontend.values import (
     FrontValue,
@@ -47,9 +47,10 @@ class _Source:
         """One slice inside the innermost region: its components become the region's arguments."""
 
         def part(leaf: FrontValue) -> FrontValue:
-            assert isinstance(leaf, Tensor)
-            shape = tuple(self.slice_extent if k == self.axis else e for k, e in enumerate(leaf.shape))
-            return builder.loaded(builder.argument(leaf.dtype, shape, leaf.value.name))
+            leaf_dtype, leaf_shape = leaf_type(leaf).dtype, leaf_type(leaf).shape
+            shape = tuple(self.slice_extent if k == self.axis else e for k, e in enumerate(leaf_shape))
+            name = leaf.value.name if isinstance(leaf, Tensor) else ""
+            return builder.loaded(builder.argument(leaf_dtype, shape, name))
 
         return [map_leaves(argument, part) for argument in self.arguments]
 
@@ -190,8 +191,8 @@ def _identity(call: Call, parameter: str, schema: FrontValue) -> tuple[Value, ..
     """The identity in the summary's schema; one element-level value stands for a whole component."""
     builder = call.builder
     parts: list[FrontValue] = []
-    for part, wanted in zip(leaves(call.front(parameter)), leaves(schema), strict=True):
-        assert isinstance(wanted, Leaf)
+    for part, component in zip(leaves(call.front(parameter)), leaves(schema), strict=True):
+        wanted = leaf_type(component)
         tensor = builder.materialize(part, wanted.dtype, f"{parameter}= of {call.what}")
         parts.append(builder.full(wanted.shape, tensor) if wanted.shape and not tensor.shape else tensor)
     product = rebuild(schema, iter(parts))
@@ -216,7 +217,7 @@ class _Outputs:
 
 
 def _emitted(call: Call, source: _Source, state: FrontValue, held: Captures) -> tuple[Region, _Outputs, int]:
-    """The emitter's region; every output has the slice axis exactly once, moved to one place for all outputs."""
+    """The emitter's region; every output has the slice axis exactly once, at one place for all."""
     builder = call.builder
     name = _open(call, "emit")
     result = _inline(
@@ -239,9 +240,12 @@ def _slice_axis(call: Call, name: str, part: Tensor, slice_extent: Extent) -> in
     hidden = any(a in call.builder.opaque for e in part.shape if e is not slice_extent for a in e.atoms())
     if len(places) != 1 or hidden:
         raise SchemaMismatch(
-            f"the result of {name}", expected="outputs with the slice's axis exactly once", found=part.describe(),
-            fix="emit one output for each member of the slice", span=call.builder.span,
-        )  # fmt: skip
+            f"the result of {name}",
+            expected="outputs with the slice's axis exactly once",
+            found=part.describe(),
+            fix="emit one output for each member of the slice",
+            span=call.builder.span,
+        )
     return places[0]
 
 
