@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from intent import kir
+from intent import kir, physical
 from intent.reference.logical import evaluate
 from intent.types import dtypes, extent
 
@@ -40,10 +40,10 @@ class Build:
         self.args.append(value)
         return value
 
-    def op(self, kind, *types, **fields):
-        """Append ``kind`` with results of ``types`` (dtype, shape); give the results."""
+    def op(self, node, /, *types, **fields):
+        """Append ``node`` with results of ``types`` (dtype, shape); give the results."""
         results = tuple(self.value(dtype, shape) for dtype, shape in types)
-        self.stack[-1].append(kind(id=kir.OpID(self.fresh()), results=results, **fields))
+        self.stack[-1].append(node(id=kir.OpID(self.fresh()), results=results, **fields))
         return results[0] if len(results) == 1 else results
 
     def const(self, value, dtype=dtypes.INDEX):
@@ -111,3 +111,88 @@ def apply_op():
         return outs[0] if len(outs) == 1 else outs
 
     return run
+
+
+class Assemble:
+    """Physical programs built by hand: operations go to the innermost open region."""
+
+    def __init__(self):
+        self.count = 0
+        self.stack = [[]]
+        self.params = []
+
+    def fresh(self):
+        self.count += 1
+        return self.count
+
+    def fragment(self, dtype, dims=()):
+        return physical.Fragment(id=self.fresh(), dtype=dtype, dims=tuple(dims))
+
+    def view(self, name, dtype, shape, mode="in"):
+        shape = tuple(extent.symbol(e) if isinstance(e, str) else extent.const(e) for e in shape)
+        self.params.append(physical.View(name=name, dtype=dtype, shape=shape, mode=mode))
+        return self.params[-1]
+
+    def op(self, node, /, *types, **fields):
+        results = tuple(self.fragment(dtype, dims) for dtype, dims in types)
+        self.stack[-1].append(node(id=self.fresh(), results=results, **fields))
+        return results[0] if len(results) == 1 else results
+
+    def const(self, value, dtype=dtypes.INDEX):
+        return self.op(physical.Constant, (dtype, ()), value=value)
+
+    def launch(self, extent_value):
+        return self.op(physical.LaunchValue, (dtypes.INDEX, ()), extent=extent_value)
+
+    def lane(self, dim):
+        return self.op(physical.Lane, (dtypes.INDEX, (dim,)), dim=dim)
+
+    def pw(self, fn, *operands, dtype=None):
+        dims = sorted({d for o in operands for d in o.dims})
+        return self.op(physical.Pointwise, (dtype or operands[-1].dtype, dims), fn=fn, operands=operands)
+
+    def load(self, source, *coordinates, valid=None, fill=None):
+        used = (*coordinates, *(() if valid is None else (valid,)))
+        dims = sorted({d for o in used for d in o.dims})
+        return self.op(
+            physical.Load,
+            (source.dtype, dims),
+            source=source,
+            coordinates=coordinates,
+            valid=valid,
+            fill=fill,
+            proofs=("guard",) * len(coordinates),
+        )
+
+    def store(self, target, value, *coordinates, valid=None, dims=None):
+        dims = tuple(sorted({d for o in (*coordinates, value) for d in o.dims}) if dims is None else dims)
+        proofs = ("guard",) * len(coordinates)
+        self.op(
+            physical.Store,
+            target=target,
+            coordinates=coordinates,
+            value=value,
+            valid=valid,
+            dims=dims,
+            proofs=proofs,
+        )
+
+    def region(self, types, body):
+        args = tuple(self.fragment(dtype, dims) for dtype, dims in types)
+        self.stack.append([])
+        yields = body(*args)
+        ops = self.stack.pop()
+        yields = () if yields is None else yields if isinstance(yields, tuple) else (yields,)
+        return physical.Region(args=args, ops=tuple(ops), yields=yields)
+
+    def program(self, length, body):
+        """One segment of ``length`` programs; ``body(id)``."""
+        length = extent.as_extent(length)
+        region = self.region([(dtypes.INDEX, ())], body)
+        segment = physical.Segment(group=0, axes=(), length=length, offset=extent.const(0), body=region)
+        return physical.Program(name="p", params=tuple(self.params), segments=(segment,))
+
+
+@pytest.fixture
+def assemble():
+    return Assemble()

@@ -1,0 +1,82 @@
+"""Loads, stores and storage (spec: kir-to-gpu-program 4.8 and 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NoReturn
+
+import numpy as np
+
+from intent.diagnostics import CompilerFault
+from intent.physical import BufferAlloc, Dim, Fence, Fragment, Load, Resource, Store
+from intent.reference.physical.batch import STAGE, Array, Batch, garbage
+from intent.reference.physical.memory import Memory, OutOfBounds
+
+
+def load(batch: Batch, op: Load) -> None:
+    """Elements of active lanes; the fill, or zero, elsewhere."""
+    dims = op.result.dims
+    memory, coordinates, active = locate(batch, op.source, op.coordinates, op.valid, dims)
+    fill = (
+        np.zeros((1,) * (1 + len(dims)), op.result.dtype.numpy)
+        if op.fill is None
+        else batch.get(op.fill, dims)
+    )
+    try:
+        batch.set(op.result, memory.read(coordinates, active, fill))
+    except OutOfBounds as fault:
+        outside(fault, "load from", op.source, op.proofs)
+
+
+def store(batch: Batch, op: Store) -> None:
+    """Values of active lanes into their elements."""
+    memory, coordinates, active = locate(batch, op.target, op.coordinates, op.valid, op.dims)
+    try:
+        memory.write(coordinates, batch.get(op.value, op.dims), active)
+    except OutOfBounds as fault:
+        outside(fault, "store to", op.target, op.proofs)
+
+
+def locate(
+    batch: Batch,
+    resource: Resource,
+    coordinates: Sequence[Fragment],
+    valid: Fragment | None,
+    dims: Sequence[Dim],
+) -> tuple[Memory, list[Array], Array | None]:
+    """The memory, the coordinates over ``dims`` (instance first for private buffers), the active lanes."""
+    memory, private = batch.memory(resource)
+    arrays = [batch.get(c, dims) for c in coordinates]
+    if private:
+        arrays.insert(0, np.arange(batch.count, dtype=np.int64).reshape(-1, *([1] * len(dims))))
+    active = batch.active_lanes(None if valid is None else batch.get(valid, dims), len(dims))
+    return memory, arrays, active
+
+
+def outside(fault: OutOfBounds, what: str, resource: Resource, proofs: Sequence[str]) -> NoReturn:
+    """Report an active lane outside its resource."""
+    axis = fault.axis - (len(fault.shape) - len(proofs))
+    extent = fault.shape[fault.axis]
+    why = proofs[axis] if 0 <= axis < len(proofs) else "none"
+    raise CompilerFault(
+        f"{what} '{resource.name}' at coordinate {fault.value} of axis {axis}, whose extent is {extent} "
+        f"(held to be in bounds by: {why})",
+        stage=STAGE,
+    ) from None
+
+
+def buffer_alloc(batch: Batch, op: BufferAlloc) -> None:
+    """Fresh storage for every active instance; invocation storage exists once for all."""
+    buffer = op.buffer
+    if buffer.scope == "invocation":
+        return
+    fresh = garbage((batch.count, *batch.launch.shape(buffer.shape)), buffer.dtype.numpy)
+    known = batch.buffers.get(buffer.id)
+    if known is not None and batch.active is not None:
+        fresh = np.where(batch.active.reshape(-1, *([1] * buffer.rank)), fresh, known.array)
+    batch.buffers[buffer.id] = Memory(fresh)
+
+
+def fence(batch: Batch, op: Fence) -> None:
+    """Operations run one after another here, so all accesses are ordered already."""
+    del batch, op

@@ -1,0 +1,158 @@
+"""The state of a batch of program instances that run together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from intent.diagnostics import CompilerFault
+from intent.physical import Buffer, Dim, Fragment, Op, Region, Resource, View
+from intent.reference.physical.lanes import align, over_lanes
+from intent.reference.physical.memory import Memory
+from intent.types import Extent
+from intent.types.extent import Atom, Scalar, Symbol
+
+Array = NDArray[Any]
+Execute = Callable[["Batch", Any], None]
+STAGE = "program evaluation"
+
+
+class Launch:
+    """What all instances of one launch share: the arguments, extents and invocation-wide buffers."""
+
+    def __init__(
+        self, views: Mapping[str, Array], scalars: Mapping[str, Any], extents: Mapping[str, int]
+    ) -> None:
+        self.views = {name: Memory(array) for name, array in views.items()}
+        self.scalars = scalars
+        self.extents = _Extents(extents)
+        self.buffers: dict[int, Memory] = {}
+
+    def extent(self, extent: Extent) -> int:
+        """The value of a launch-visible extent."""
+        return extent.evaluate(self.extents)
+
+    def shape(self, shape: Sequence[Extent]) -> tuple[int, ...]:
+        """The values of a shape."""
+        return tuple(self.extent(e) for e in shape)
+
+
+class _Extents(Mapping[Atom, int]):
+    def __init__(self, names: Mapping[str, int]) -> None:
+        self.names = names
+
+    def __getitem__(self, atom: Atom) -> int:
+        if isinstance(atom, Symbol | Scalar) and atom.name in self.names:
+            return int(self.names[atom.name])
+        raise CompilerFault(f"the extent {atom} is not bound at launch", stage=STAGE)
+
+    def __iter__(self) -> Iterator[Atom]:
+        return iter(Symbol(name) for name in self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+class Batch:
+    """``count`` instances. ``active`` is a bool array over them, or None when all run.
+
+    ``values`` maps fragment ids to arrays as lanes.py describes.
+    """
+
+    def __init__(self, table: Mapping[type[Op], Execute], launch: Launch, count: int) -> None:
+        self.table = table
+        self.launch = launch
+        self.count = count
+        self.active: Array | None = None
+        self.values: dict[int, Array] = {}
+        self.buffers: dict[int, Memory] = {}
+
+    def sub_batch(self, count: int) -> Batch:
+        """A batch of ``count`` points in which a scalar region runs; all of them are active."""
+        inner = Batch(self.table, self.launch, count)
+        inner.values = self.values
+        return inner
+
+    def get(self, fragment: Fragment, dims: Sequence[Dim] | None = None) -> Array:
+        """The fragment's array, aligned to ``dims``."""
+        try:
+            array = self.values[fragment.id]
+        except KeyError:
+            raise CompilerFault(f"%{fragment.id} is used before it is defined", stage=STAGE) from None
+        return array if dims is None else align(array, fragment.dims, dims)
+
+    def set(self, fragment: Fragment, array: Any) -> None:
+        """Define the fragment, after checking dtype and extents."""
+        array = np.asarray(array)
+        rank = 1 + len(fragment.dims)
+        if array.ndim != rank and array.size == 1:
+            array = array.reshape((1,) * rank)
+        sizes = (self.count, *(d.size for d in fragment.dims))
+        fits = array.ndim == rank and all(n in (1, size) for n, size in zip(array.shape, sizes, strict=True))
+        if array.dtype != fragment.dtype.numpy or not fits:
+            raise CompilerFault(
+                f"%{fragment.id}, {fragment.dtype} over {sizes}, was computed as {array.dtype} {array.shape}",
+                stage=STAGE,
+            )
+        self.values[fragment.id] = array
+
+    def active_lanes(self, valid: Array | None, rank: int) -> Array | None:
+        """``valid`` and the instances' activity together."""
+        if self.active is None:
+            return valid
+        here = over_lanes(self.active, rank)
+        return here if valid is None else here & valid
+
+    def memory(self, resource: Resource) -> tuple[Memory, bool]:
+        """The memory of a resource, and whether its first axis is the instance."""
+        if isinstance(resource, View):
+            return self.launch.views[resource.name], False
+        if resource.scope == "invocation":
+            return self._invocation(resource), False
+        try:
+            return self.buffers[resource.id], True
+        except KeyError:
+            raise CompilerFault(
+                f"buffer {resource.name} is used before it is allocated", stage=STAGE
+            ) from None
+
+    def _invocation(self, buffer: Buffer) -> Memory:
+        if buffer.id not in self.launch.buffers:
+            self.launch.buffers[buffer.id] = Memory(
+                garbage(self.launch.shape(buffer.shape), buffer.dtype.numpy)
+            )
+        return self.launch.buffers[buffer.id]
+
+    def run(self, region: Region, arguments: Sequence[Array]) -> tuple[Array, ...]:
+        """Bind the region's arguments, run it and give what it yields."""
+        for parameter, argument in zip(region.args, arguments, strict=True):
+            self.set(parameter, argument)
+        for op in region.ops:
+            self.execute(op)
+        return tuple(self.get(v) for v in region.yields)
+
+    def execute(self, op: Op) -> None:
+        """Run one operation for all active instances."""
+        execute = self.table.get(type(op))
+        if execute is None:
+            raise CompilerFault(f"no evaluation of {type(op).__name__}", stage=STAGE, span=op.span)
+        try:
+            execute(self, op)
+        except CompilerFault as fault:
+            raise fault.at(op.span) from None
+
+    def where(self, condition: Array, yes: Array, no: Array) -> Array:
+        """A choice per instance."""
+        return np.where(over_lanes(condition, yes.ndim - 1), yes, no)
+
+
+def garbage(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """What uninitialised storage holds: NaN or a large number."""
+    out = np.empty(shape, dtype)
+    out[...] = (
+        np.nan if dtype.kind not in "bui" else np.array(True if dtype.kind == "b" else 77).astype(dtype)
+    )
+    return out
