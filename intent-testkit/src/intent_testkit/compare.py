@@ -63,7 +63,8 @@ def _spacing(stored: Array, spec: ViewSpec) -> Array:
     magnitude = np.abs(stored.astype(np.float64))
     exponent = np.frexp(np.where(np.isfinite(magnitude), magnitude, 1.0))[1] - 1
     exponent = np.where(magnitude == 0, least, exponent)
-    return np.ldexp(1.0, np.maximum(exponent, least) - mantissa)
+    spacing: Array = np.ldexp(1.0, np.maximum(exponent, least) - mantissa)
+    return spacing
 
 
 def _report(spec: ViewSpec, got: Array, wanted: Array, bad: Array, how: str) -> None:

@@ -1,15 +1,97 @@
-"""Plans for the differential tests. The one file that knows how core makes plans."""
+"""Logical kernels, plans and programs of a case. The one file that knows how core makes them.
+
+Nothing here has a fallback: the program that is built is the program of the plan that was asked for.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import intent
-from intent_testkit.cases.case import Case
+import numpy as np
+
+from intent.construct import Analysis, Plan, analyze, construct
+from intent.frontend import lower
+from intent.kir import Kernel
+from intent.physical import Program
+from intent.physical.verify import verify
+from intent.planning import default_plan, minimal_plan, random_plan
+from intent.provider import Capabilities
+from intent.provider.registry import registry
+from intent.reference import physical
+from intent.reference.logical import Adversary, Choices
+from intent.reference.logical import evaluate as evaluate_logical
+from intent.types.extent import Scalar, Symbol
+from intent_testkit.cases.case import Case, ScalarSpec
+from intent_testkit.cases.draw import Extents
+
+# Random plans repeat themselves on kernels with one short axis; there are never more tries than this.
+_TRIES = 40
 
 
-def minimal_program(case: Case) -> Any:
-    """The verified program of a case under the minimal plan (spec: kir-to-gpu-program 4)."""
-    return intent.compile(
-        case.kernel, provider="reference", constexprs=dict(case.constexprs), plan="minimal"
-    ).program
+class Compiled:
+    """A case taken apart: its logical kernel, the analysis, plans for extents, programs for plans."""
+
+    def __init__(self, case: Case, capabilities: Capabilities | None = None) -> None:
+        self.case = case
+        self.kernel: Kernel = lower(case.kernel, dict(case.constexprs))
+        self.analysis: Analysis = analyze(self.kernel)
+        self.capabilities = capabilities or registry().get("reference").capabilities
+
+    def minimal(self, extents: Extents | None = None) -> Plan:
+        """The spec's initial program."""
+        return minimal_plan(self.analysis, self.capabilities, extents and self._named(extents))
+
+    def default(self, extents: Extents) -> Plan:
+        """The plan used when nothing is said."""
+        return default_plan(self.analysis, self.capabilities, self._named(extents))
+
+    def random(self, extents: Extents, rng: np.random.Generator, count: int) -> Iterator[Plan]:
+        """Up to ``count`` random plans that differ from each other and from the minimal one.
+
+        Fewer only where the kernel has no axis to lay out in another way.
+        """
+        seen = {self.minimal(extents)}
+        for _ in range(_TRIES):
+            plan = random_plan(self.analysis, self.capabilities, rng, self._named(extents))
+            if plan not in seen and len(seen) <= count:
+                seen.add(plan)
+                yield plan
+
+    def program(self, plan: Plan) -> Program:
+        """The verified program of exactly this plan."""
+        program = construct(self.kernel, plan, self.analysis)
+        verify(program)
+        return program
+
+    def environment(self, extents: Extents) -> dict[Any, int]:
+        """Values of the symbols and integer scalars, as extents bind them."""
+        scalars = {name: value for name, value in self._named(extents).items() if name not in extents}
+        return {Symbol(n): v for n, v in extents.items()} | {Scalar(n): v for n, v in scalars.items()}
+
+    def _named(self, extents: Extents) -> dict[str, int]:
+        integers = {
+            spec.name: int(spec.of(extents))
+            for spec in self.case.parameters
+            if isinstance(spec, ScalarSpec) and spec.dtype.startswith(("i", "u"))
+        }
+        return {**extents, **integers}
+
+    def run_logical(self, arguments: Sequence[Any], adversary: np.random.Generator | None = None) -> None:
+        """The logical evaluator; ``adversary`` chooses at random where the language leaves a choice."""
+        choices: Choices = Choices() if adversary is None else Adversary(adversary)
+        evaluate_logical(self.kernel, arguments, choices)
+
+    def run_physical(
+        self, program: Program, named: Mapping[str, Any], extents: Extents, order: np.random.Generator
+    ) -> None:
+        """The physical evaluator, instances in random order and batches of random size."""
+        views = {spec.name: named[spec.name] for spec in self.case.views}
+        scalars = {name: value for name, value in named.items() if name not in views}
+        physical.execute(program, views, scalars, self._named(extents), order=order)
+
+
+def violated(program: Program, compiled: Compiled, extents: Extents) -> list[str]:
+    """The guards of a program that do not hold for these extents, as text."""
+    environment = compiled.environment(extents)
+    return [str(guard) for guard in program.guards if not guard.holds(guard.extent.evaluate(environment))]

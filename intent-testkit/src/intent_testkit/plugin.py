@@ -64,3 +64,21 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     """Name the providers when the option is given."""
     names: Any = config.getoption("--intent-provider")
     return f"intent: providers {', '.join(names)}" if names else None
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Print the conformance table (see :mod:`intent_testkit.report`) when conformance tests ran."""
+    reports = [r for kind in ("passed", "failed") for r in terminalreporter.stats.get(kind, ())]
+    found = [(dict(r.user_properties).get("intent"), r) for r in reports if getattr(r, "when", "") == "call"]
+    if not any(properties for properties, _ in found):
+        return
+    from intent_testkit.report import Outcome, table
+
+    outcomes = [
+        Outcome(provider=p[0], execution=p[1], case=p[2], passed=report.passed, excused=bool(p[3]))
+        for p, report in found
+        if p
+    ]
+    terminalreporter.section("intent conformance")
+    for line in table(outcomes):
+        terminalreporter.line(line)

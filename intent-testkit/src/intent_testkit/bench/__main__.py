@@ -8,6 +8,7 @@ import importlib.metadata
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -110,10 +111,11 @@ def _commit() -> str:
 
 def _costs(torch: Any, providers: tuple[str, ...], console: Console) -> dict[str, str]:
     found: dict[str, str] = {}
-    for unit, measurement in (
-        ("ms", lambda: cost.front_end(providers)),
-        ("us", lambda: cost.launches(torch, providers)),
-    ):
+    measurements: dict[str, Callable[[], dict[str, float]]] = {
+        "ms": lambda: cost.front_end(providers),
+        "us": lambda: cost.launches(torch, providers),
+    }
+    for unit, measurement in measurements.items():
         try:
             found |= {name: f"{value:.1f} {unit}" for name, value in measurement().items()}
         except Exception as error:  # noqa: BLE001 -- the table of workloads is worth keeping whatever fails here

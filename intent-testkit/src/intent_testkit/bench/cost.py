@@ -6,6 +6,7 @@ import linecache
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -49,7 +50,7 @@ def launches(torch: Any, providers: tuple[str, ...]) -> dict[str, float]:
     found = {"launch, torch.add": _host_time(torch, lambda: torch.add(x, y, out=out))}
     for provider in providers:
         artifact = intent.compile(pointwise.add, provider=provider)
-        found[f"launch, add ({provider})"] = _host_time(torch, lambda run=artifact: run(x, y, out))
+        found[f"launch, add ({provider})"] = _host_time(torch, partial(artifact, x, y, out))
     return found
 
 

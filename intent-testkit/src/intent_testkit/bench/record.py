@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -74,10 +75,9 @@ def markdown(results: list[Result], facts: Mapping[str, Any], costs: Mapping[str
 def chart(path: Path, results: list[Result]) -> bool:
     """Bars of the share of the ceiling per workload and contender. False without matplotlib."""
     try:
-        import matplotlib as mpl
-
-        mpl.use("Agg")
-        from matplotlib import pyplot as plt
+        # Optional: asked for by name so that type checkers need not find it either.
+        import_module("matplotlib").use("Agg")
+        plt: Any = import_module("matplotlib.pyplot")
     except ImportError:
         return False
     timed = [r for r in results if r.share_of_ceiling is not None]

@@ -41,6 +41,18 @@ def _causal(on: bool) -> Case:
     )
 
 
+def _scaled(count: int) -> Case:
+    return Case(
+        name=f"scaled_by_constant_{count}",
+        kernel=k.scaled_by_constant,
+        constexprs={"K": count, "S": 0.5},
+        parameters=(view("x", "f32", "N", normal()), out("y", "f32", "N")),
+        oracle=lambda v: {"y": v.x * 0.5**count},
+        extents=LINE,
+        segments=(segment("N"),),
+    )
+
+
 def _branch(flag: int) -> Case:
     return Case(
         name=f"runtime_branch_{'negative' if flag < 0 else 'positive' if flag else 'zero'}",
@@ -95,18 +107,8 @@ CASES = (
     _activation(k.Activation.SIGMOID, ulps(2, "the accuracy that the language states for sigmoid"), expit),
     _causal(True),
     _causal(False),
-    *(
-        Case(
-            name=f"scaled_by_constant_{count}",
-            kernel=k.scaled_by_constant,
-            constexprs={"K": count, "S": 0.5},
-            parameters=(view("x", "f32", "N", normal()), out("y", "f32", "N")),
-            oracle=lambda v, count=count: {"y": v.x * 0.5**count},
-            extents=LINE,
-            segments=(segment("N"),),
-        )
-        for count in (0, 3)
-    ),
+    _scaled(0),
+    _scaled(3),
     _branch(1),
     _branch(-1),
     _branch(0),

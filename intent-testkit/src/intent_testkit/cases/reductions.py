@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from intent_testkit.cases.case import Case, Values, out, segment, sizes, view
@@ -15,11 +17,11 @@ CUBE = sizes("A B C", (0, 2, 3), (2, 0, 3), (2, 3, 0), (1, 1, 1), (3, 5, 7), (4,
 SUM = accumulated(1025, scale=1.5)
 
 
-def _max(x: np.ndarray, axis: int) -> np.ndarray:
+def _max(x: Any, axis: int) -> Any:
     return np.max(x, axis=axis, initial=-INF)
 
 
-def _min(x: np.ndarray, axis: int) -> np.ndarray:
+def _min(x: Any, axis: int) -> Any:
     return np.min(x, axis=axis, initial=INF)
 
 

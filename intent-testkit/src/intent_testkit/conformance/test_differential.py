@@ -1,0 +1,20 @@
+"""Logical evaluator = physical evaluator = oracle, under the minimal and three random plans.
+
+Instances run in random order and in batches of random size; the logical evaluator also runs with an
+adversary that chooses at random among all that the language leaves open.
+"""
+
+from __future__ import annotations
+
+from intent_testkit.cases.case import Case
+from intent_testkit.differential import check_logical, check_plans
+
+
+def test_logical(intent_case: Case) -> None:
+    """The kernel's meaning is the oracle's at every extents assignment, whatever the adversary chooses."""
+    check_logical(intent_case)
+
+
+def test_plans(intent_case: Case) -> None:
+    """Every plan gives the same program meaning, and no plan is replaced by another."""
+    check_plans(intent_case)

@@ -1,0 +1,90 @@
+"""The differential driver: one case through both evaluators and several plans."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from intent_testkit.cases.case import Case, ViewSpec
+from intent_testkit.cases.draw import Extents
+from intent_testkit.memory import allocate
+from intent_testkit.plans import Compiled, violated
+from intent_testkit.run import Point, draw, expected, judge, points, variants
+
+RANDOM_PLANS = 3
+
+
+class WrongPlan(AssertionError):
+    """A plan gives another result than the oracle, breaks a guard of its own, or is too like the others."""
+
+
+def check_logical(case: Case) -> None:
+    """Run the logical evaluator at every extents assignment, plainly and with an adversary."""
+    compiled = Compiled(case)
+    for point in points(case):
+        _attempt(point, lambda arguments, _: compiled.run_logical(arguments), "the logical evaluator")
+        adversary = _generator(point)
+        _attempt(
+            point,
+            lambda arguments, _, rng=adversary: compiled.run_logical(arguments, rng),  # type: ignore[misc]
+            "the logical evaluator with an adversary",
+        )
+
+
+def check_plans(case: Case) -> None:
+    """Run minimal, default and random plans at an empty and the two largest assignments, in some layout."""
+    compiled = Compiled(case)
+    layouts = variants(case)
+    for number, extents in enumerate(_chosen(case)):
+        point = Point(case=case, extents=extents, variant=layouts[number % len(layouts)])
+        rng = _generator(point)
+        plans = [compiled.minimal(extents), compiled.default(extents)]
+        plans += compiled.random(extents, rng, RANDOM_PLANS)
+        for plan in plans:
+            program = compiled.program(plan)
+            broken = violated(program, compiled, extents)
+            if broken:
+                raise WrongPlan(
+                    f"{point}: a plan made for these extents violates its guards {broken}\n{plan}"
+                )
+
+            def run(
+                _: Any,
+                named: dict[str, Any],
+                program: Any = program,
+                rng: Any = rng,
+                extents: Extents = extents,
+            ) -> None:
+                compiled.run_physical(program, named, extents, rng)
+
+            _attempt(point, run, f"plan '{plan.name}'\n{plan}")
+
+
+def _chosen(case: Case) -> list[Extents]:
+    """An assignment with a zero (if there is one) and the last two without."""
+    empty = [extents for extents in case.extents if not all(extents.values())][:1]
+    full = [extents for extents in case.extents if all(extents.values())][-2:]
+    return empty + full
+
+
+def _attempt(point: Point, run: Callable[[list[Any], dict[str, Any]], None], what: str) -> None:
+    values = draw(point)
+    wanted = expected(point, values)
+    allocations = {spec.name: allocate(spec, values[spec.name], point.variant) for spec in point.case.views}
+    named = {
+        spec.name: allocations[spec.name].view if isinstance(spec, ViewSpec) else values[spec.name]
+        for spec in point.case.parameters
+    }
+    try:
+        run(list(named.values()), named)
+        judge(point, allocations, wanted)
+    except Exception as error:
+        error.add_note(f"at {point}, by {what}")
+        raise
+
+
+def _generator(point: Point) -> np.random.Generator:
+    return np.random.default_rng(zlib.crc32(f"plans of {point}".encode()))
