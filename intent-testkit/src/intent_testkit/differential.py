@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from intent.diagnostics import PlanError
 from intent_testkit.cases.case import Case, ViewSpec
 from intent_testkit.cases.draw import Extents
+from intent_testkit.device import Host
 from intent_testkit.memory import allocate
 from intent_testkit.plans import Compiled, violated
-from intent_testkit.run import Point, draw, expected, judge, points, variants
+from intent_testkit.run import Point, Runs, draw, expected, judge, points, run, variants
+from intent_testkit.suite import compile_case
 
 RANDOM_PLANS = 3
 
@@ -51,7 +54,7 @@ def check_plans(case: Case) -> None:
                     f"{point}: a plan made for these extents violates its guards {broken}\n{plan}"
                 )
 
-            def run(
+            def execute(
                 _: Any,
                 named: dict[str, Any],
                 program: Any = program,
@@ -60,7 +63,7 @@ def check_plans(case: Case) -> None:
             ) -> None:
                 compiled.run_physical(program, named, extents, rng)
 
-            _attempt(point, run, f"plan '{plan.name}'\n{plan}")
+            _attempt(point, execute, f"plan '{plan.name}'\n{plan}")
 
 
 def _chosen(case: Case) -> list[Extents]:
@@ -70,7 +73,7 @@ def _chosen(case: Case) -> list[Extents]:
     return empty + full
 
 
-def _attempt(point: Point, run: Callable[[list[Any], dict[str, Any]], None], what: str) -> None:
+def _attempt(point: Point, execute: Callable[[list[Any], dict[str, Any]], None], what: str) -> None:
     values = draw(point)
     wanted = expected(point, values)
     allocations = {spec.name: allocate(spec, values[spec.name], point.variant) for spec in point.case.views}
@@ -79,7 +82,7 @@ def _attempt(point: Point, run: Callable[[list[Any], dict[str, Any]], None], wha
         for spec in point.case.parameters
     }
     try:
-        run(list(named.values()), named)
+        execute(list(named.values()), named)
         judge(point, allocations, wanted)
     except Exception as error:
         error.add_note(f"at {point}, by {what}")
@@ -88,3 +91,49 @@ def _attempt(point: Point, run: Callable[[list[Any], dict[str, Any]], None], wha
 
 def _generator(point: Point) -> np.random.Generator:
     return np.random.default_rng(zlib.crc32(f"plans of {point}".encode()))
+
+
+def check_guards(case: Case) -> int:
+    """Launch artifacts of guarded plans where the guards hold and where they do not; the violations met.
+
+    A fixed plan whose guard is violated must be refused, with every output untouched: running another plan
+    in its place, or this one, is a failure.
+    """
+    compiled = Compiled(case)
+    met = 0
+    full = [extents for extents in case.extents if all(extents.values())]
+    for extents in full[-2:]:
+        rng = _generator(Point(case=case, extents=extents, variant="guards"))
+        for plan in [compiled.default(extents), *compiled.random(extents, rng, RANDOM_PLANS)]:
+            program = compiled.program(plan)
+            if not program.guards:
+                continue
+            artifact = compile_case("reference", case, plan)
+            run(Point(case=case, extents=extents), artifact, Host())
+            if artifact.plan != plan:
+                raise WrongPlan(
+                    f"{case.name} {extents}: ran\n{artifact.plan}\ninstead of\n{plan}"
+                )
+            for other in full:
+                if violated(program, compiled, other):
+                    _refused(Point(case=case, extents=other), artifact)
+                    met += 1
+    return met
+
+
+def _refused(point: Point, artifact: Runs) -> None:
+    values = draw(point)
+    allocations = {spec.name: allocate(spec, values[spec.name], point.variant) for spec in point.case.views}
+    arguments = [
+        allocations[spec.name].view if isinstance(spec, ViewSpec) else values[spec.name]
+        for spec in point.case.parameters
+    ]
+    try:
+        artifact(*arguments)
+    except PlanError:
+        pass
+    else:
+        raise WrongPlan(f"{point}: a plan was launched although its guards do not hold")
+    for allocation in allocations.values():
+        if not np.array_equal(allocation.block, allocation.before):
+            raise WrongPlan(f"{point}: a refused launch changed '{allocation.spec.name}'")
