@@ -1,0 +1,138 @@
+"""The command line: ``python -m intent providers``, and ``explain|source|program|kir FILE:KERNEL``.
+
+Constexprs are given as ``NAME=VALUE``. Nothing here launches a kernel.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib.util
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from intent.diagnostics import IntentError, NotADefinition, OptionError
+from intent.kir.text import print_kernel
+from intent.language.definitions import KernelDefinition
+from intent.provider.registry import registry
+from intent.runtime.artifact import Artifact
+from intent.runtime.compile import compile as compile_kernel
+
+__all__ = ["main"]
+
+_COLOURS = {"ready": "green", "no device": "yellow", "broken": "red", "duplicate": "red"}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; 0 when it worked, 1 for an IntentError, 2 for wrong usage."""
+    given = _parser().parse_args(arguments)
+    console = Console(soft_wrap=True, highlight=False)
+    try:
+        if given.command == "providers":
+            _providers(console)
+        else:
+            _show(given, console)
+    except IntentError as error:
+        Console(stderr=True, soft_wrap=True, highlight=False).print(Text(str(error), style="red"))
+        return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m intent", description=(__doc__ or "").partition("\n")[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("providers", help="the installed providers and the state of each")
+    for name, text in (
+        ("explain", "what is constructed from a kernel, and why"),
+        ("source", "the text that the provider emits"),
+        ("program", "the verified physical program"),
+        ("kir", "the logical IR"),
+    ):
+        command = commands.add_parser(name, help=text)
+        command.add_argument("kernel", metavar="FILE:KERNEL", help="a Python file and a kernel in it")
+        command.add_argument("--provider", help="the provider's name; the best one here by default")
+        command.add_argument(
+            "-c", "--constexpr", action="append", default=[], metavar="NAME=VALUE", type=_constexpr,
+            help="the value of a constexpr, as a Python literal",
+        )  # fmt: skip
+    return parser
+
+
+def _constexpr(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    try:
+        if equals:
+            return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        pass
+    raise argparse.ArgumentTypeError(f"'{text}' is not NAME=VALUE with a Python literal")
+
+
+def _providers(console: Console) -> None:
+    table = Table("name", "version", "state", "package", box=None)
+    details: list[Text] = []
+    for name in registry().names():
+        status = registry().status(name)
+        state = Text(status.state, style=_COLOURS[status.state])
+        table.add_row(name, status.version, state, status.source)
+        if status.detail:
+            details.append(Text(f"{name}: {status.detail}"))
+    console.print(table)
+    for detail in details:
+        console.print(detail)
+
+
+def _show(given: argparse.Namespace, console: Console) -> None:
+    artifact = _compile(given)
+    if given.command == "source":
+        language = "python" if artifact.variant.source.suffix == ".py" else "cpp"
+        console.print(Syntax(artifact.source, language, background_color="default"))
+        return
+    match given.command:
+        case "explain":
+            text = artifact.explain()
+        case "program":
+            text = str(artifact.program)
+        case _:
+            text = print_kernel(artifact.kir)
+    console.print(Text(text.rstrip()))
+
+
+def _compile(given: argparse.Namespace) -> Artifact:
+    definition = _load(given.kernel)
+    return compile_kernel(definition, given.provider, dict(given.constexpr))
+
+
+def _load(place: str) -> KernelDefinition[Any]:
+    """The kernel of ``FILE:KERNEL``; the file is executed as a module.
+
+    Raises:
+        OptionError: No such file, or not of that form.
+        NotADefinition: The file has no kernel of that name.
+    """
+    file, _, name = place.rpartition(":")
+    path = Path(file)
+    if not path.is_file():
+        raise OptionError("FILE:KERNEL", place, allowed="a Python file and a kernel in it")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise OptionError("FILE:KERNEL", place, allowed="a file that Python can import")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    found = getattr(module, name, None)
+    if not isinstance(found, KernelDefinition):
+        kernels = [key for key, value in vars(module).items() if isinstance(value, KernelDefinition)]
+        raise NotADefinition("a kernel", found, fix=f"name one of: {', '.join(kernels) or 'none is there'}")
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Artifacts: binding arguments, checking launch conditions, choosing variants, launching."""

@@ -1,0 +1,138 @@
+"""The artifact of a compilation: a frozen kernel, its variants, how to launch (spec: kernel-and-host 1)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from intent.construct.plan import Plan
+from intent.diagnostics import OptionError
+from intent.kir.kernel import Kernel
+from intent.physical import Program
+from intent.provider import Binary, Provider
+from intent.runtime import cache, conditions, devices, launch, outputs
+from intent.runtime.arguments import bind, bind_named
+from intent.runtime.explain import explain
+from intent.runtime.extents import Environment
+from intent.runtime.options import CompileOptions
+from intent.runtime.variants import Variant, Variants
+
+__all__ = ["Artifact"]
+
+
+class Artifact:
+    """One compiled kernel. Calling it launches once, and launches nothing else behind the caller.
+
+    ``variant``, ``plan``, ``program`` and ``source`` are those of the latest launch or ``prepare``; before
+    the first they are those for unknown extents.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        provider: Provider,
+        *,
+        options: CompileOptions,
+        target: str | None = None,
+        plan: Plan | None = None,
+        seconds: dict[str, float] | None = None,
+    ) -> None:
+        self.kir = kernel
+        self.provider = provider
+        self.options = options
+        self.target = target
+        self._seconds = dict(seconds or {})
+        self._names = tuple(parameter.name for parameter in kernel.params)
+        self._variants = Variants(kernel, provider, options, plan)
+        self._latest: Variant | None = None
+        self._extents: Environment | None = None
+
+    def __repr__(self) -> str:
+        return f"<artifact {self.name}({', '.join(self._names)}) for provider '{self.provider.name}'>"
+
+    @property
+    def name(self) -> str:
+        """The kernel's name."""
+        return self.kir.name
+
+    @property
+    def variant(self) -> Variant:
+        """The variant of the latest launch."""
+        return self._latest or self._variants.initial
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the latest launch."""
+        return self.variant.plan
+
+    @property
+    def program(self) -> Program:
+        """The verified physical program of the latest launch; ``print`` shows it."""
+        return self.variant.program
+
+    @property
+    def source(self) -> str:
+        """The text that the provider emitted for the latest launch. Raises CapabilityError."""
+        return self.variant.source.text
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        """Launch once with every runtime parameter: views and scalars in the kernel's order, or by name.
+
+        Runs on the arguments' device and the caller's current stream, and does not wait for it. Every launch
+        condition is checked first; an error leaves all arrays as they were.
+        """
+        self.prepare(*args, **kwargs)()
+
+    def prepare(self, *args: Any, **kwargs: Any) -> launch.Prepared:
+        """Check a call and build it without launching: the result relaunches with ``()``, for hot loops."""
+        given = bind_named(self.kir, self._names, args, kwargs)
+        checked = launch.check(self.kir, self.provider, self._variants, given)
+        self._latest, self._extents = checked.variant, checked.env
+        return launch.Prepared(self.kir, checked)
+
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        """Launch once with the inputs (In, InOut, scalars; in order or by name) and return the new Outs.
+
+        The Outs are allocated by the library and on the device of the inputs: one is returned bare, several
+        as a tuple in the kernel's order, none as None.
+
+        Raises:
+            UndeterminedOut: The extents of an Out do not follow from the inputs.
+        """
+        given = bind_named(self.kir, outputs.input_names(self.kir), args, kwargs)
+        on_gpu = devices.runs_on_gpu(self.provider)
+        inputs = bind(self.kir, given)
+        library = devices.library_of(inputs.arrays.values(), on_gpu=on_gpu)
+        device = conditions.check_devices(inputs, on_gpu=on_gpu)
+        made = outputs.allocate_outs(self.kir, inputs, library, device)
+        self(**given, **made)
+        values = tuple(made.values())
+        return values[0] if len(values) == 1 else (values or None)
+
+    def build(self, target: str | None = None) -> Binary:
+        """Compile the current variant natively for ``target`` (for example ``sm_90``); needs no GPU.
+
+        Raises:
+            OptionError: Neither this call nor the compilation names a target.
+            BuildFailure, MissingToolkit, CapabilityError: The provider cannot build it.
+        """
+        chosen = target or self.target
+        if chosen is None:
+            raise OptionError("target", None, allowed="the names of the provider's targets, such as 'sm_90'")
+        return self.provider.build(self.variant.source, chosen)
+
+    def publish_source(self) -> Path:
+        """Write the emitted text to a file named by its content, for debuggers and profilers."""
+        return cache.publish(self.variant.source)
+
+    def explain(self) -> str:
+        """What was constructed and why, as text that people read (see :mod:`intent.runtime.explain`)."""
+        seconds = self._seconds | self.variant.seconds
+        return explain(
+            self.kir,
+            self.variant.program,
+            self.variant.plan,
+            provider=self.provider,
+            env=self._extents,
+            seconds=seconds,
+        )

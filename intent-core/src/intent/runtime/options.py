@@ -1,0 +1,35 @@
+"""Options of a compilation: permissions about numbers, never choices about a target (language, Numbers)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Final, Literal
+
+from intent.diagnostics import OptionError
+
+__all__ = ["CompileOptions"]
+
+_ALLOWED: Final = {"numerics": ("source", "relaxed_normalization"), "fold_law": ("on", "strict")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompileOptions:
+    """What the compiler may assume about numbers.
+
+    ``numerics="relaxed_normalization"`` also permits rewriting max / exp / sum / weighted-contract chains
+    into online form over segments; the caller promises finite inputs. ``fold_law="strict"`` forbids
+    absorbing a fold's carry into its slice, which rounds differently. Permissions: nothing has to use them.
+
+    Raises:
+        OptionError: An option has a value that it cannot have.
+    """
+
+    numerics: Literal["source", "relaxed_normalization"] = "source"
+    fold_law: Literal["on", "strict"] = "on"
+
+    def __post_init__(self) -> None:
+        for option in fields(self):
+            value = getattr(self, option.name)
+            if value not in _ALLOWED[option.name]:
+                allowed = ", ".join(repr(choice) for choice in _ALLOWED[option.name])
+                raise OptionError(option.name, value, allowed=allowed)

@@ -1,0 +1,181 @@
+"""Variants of an artifact: one build of one plan, and the choice of the variant that a launch runs.
+
+A variant whose guard a launch violates is never launched. Extents fall into buckets; inside a bucket that
+has a variant whose guards hold, a new shape compiles nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from intent.construct import analyze, construct
+from intent.construct.plan import Plan
+from intent.diagnostics import PlanError
+from intent.kir.kernel import Kernel
+from intent.physical import LaunchValue, Program
+from intent.physical.verify import verify
+from intent.physical.walk import walk
+from intent.planning import default_plan, minimal_plan
+from intent.provider import Launcher, Provider, Source
+from intent.runtime.cache import Memory, kernel_key
+from intent.runtime.conditions import violated_guards
+from intent.runtime.extents import named
+from intent.runtime.options import CompileOptions
+from intent.runtime.timing import stage
+from intent.types.extent import Atom, Extent, Scalar, Symbol
+
+__all__ = ["Variant", "Variants", "bucket"]
+
+Bucket: TypeAlias = tuple[tuple[str, int, int], ...]
+_ALIGNED: Final = 128
+"""Divisibility beyond this never changes a plan."""
+
+
+@dataclass(kw_only=True, eq=False)
+class Variant:
+    """A verified program for one plan, its emitted text, and its launchers by device (built at first use)."""
+
+    plan: Plan
+    program: Program
+    provider: Provider
+    seconds: dict[str, float]
+    _source: Source | None = None
+    _launchers: dict[str, Launcher] = field(default_factory=dict)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    @property
+    def source(self) -> Source:
+        """The provider's text, emitted once. Raises CapabilityError for what the target lacks."""
+        with self._lock:
+            if self._source is None:
+                with stage(self.seconds, "emit"):
+                    self._source = self.provider.serialize(self.program)
+            return self._source
+
+    def launcher(self, device: str, *, on_gpu: bool) -> Launcher:
+        """What runs this variant on ``device``. A failing build is not kept: every launch raises again."""
+        key = device if on_gpu else "cpu"
+        with self._lock:
+            found = self._launchers.get(key)
+            if found is None:
+                source = self.source
+                with stage(self.seconds, "build"):
+                    load, emulate = self.provider.load, self.provider.emulate
+                    found = load(source, device) if on_gpu else emulate(source)
+                self._launchers[key] = found
+            return found
+
+
+_VARIANTS: Final[Memory[Variant]] = Memory()
+"""Every variant of the process, by the content of its kernel, its provider, options and plan."""
+
+
+class Variants:
+    """The variants of one artifact. With ``fixed`` there is one, whose guards every launch has to satisfy."""
+
+    def __init__(
+        self, kernel: Kernel, provider: Provider, options: CompileOptions, fixed: Plan | None
+    ) -> None:
+        self._kernel = kernel
+        self._provider = provider
+        self._analysis = analyze(kernel)
+        self._key = (kernel_key(kernel), provider.name, provider.version, options)
+        self._fixed = fixed
+        self._buckets: dict[Bucket, list[Variant]] = {}
+        self._lock = threading.RLock()
+        self._plan_seconds: dict[str, float] = {}
+        self.initial = self.variant(fixed if fixed is not None else self._plan(None))
+        self.atoms = frozenset(_atoms(self.initial.program))
+
+    def variant(self, plan: Plan) -> Variant:
+        """The variant of a plan: constructed and verified here, unless the process has it already.
+
+        Raises:
+            PlanError: The plan does not fit the kernel.
+            VerificationError: The program breaks a rule (a fault of the compiler).
+        """
+        return _VARIANTS.get((*self._key, plan), lambda: self._construct(plan))
+
+    def select(self, env: Mapping[Atom, int]) -> Variant:
+        """The variant for a launch with these extents.
+
+        Raises:
+            PlanError: The artifact has a fixed plan, and this launch violates one of its guards.
+        """
+        if self._fixed is not None:
+            self._require(self.initial, env)
+            return self.initial
+        key = bucket({atom: value for atom, value in env.items() if atom in self.atoms})
+        with self._lock:
+            known = self._buckets.setdefault(key, [])
+            for variant in known:
+                if not violated_guards(variant.program, env):
+                    return variant
+            chosen = self._choose(env)
+            known.append(chosen)
+            return chosen
+
+    def _choose(self, env: Mapping[Atom, int]) -> Variant:
+        """The default plan for these extents, else the one for unknown extents, else the spec's initial."""
+        for plan in (self._plan(named(env)), self.initial.plan):
+            variant = self.variant(plan)
+            if not violated_guards(variant.program, env):
+                return variant
+        fallback = self.variant(minimal_plan(self._analysis, self._provider.capabilities, named(env)))
+        self._require(fallback, env)
+        return fallback
+
+    def _plan(self, extents: Mapping[str, int] | None) -> Plan:
+        with stage(self._plan_seconds, "plan"):
+            return default_plan(self._analysis, self._provider.capabilities, extents)
+
+    def _construct(self, plan: Plan) -> Variant:
+        seconds = dict(self._plan_seconds)
+        self._plan_seconds.clear()
+        with stage(seconds, "construct"):
+            program = construct(self._kernel, plan, self._analysis)
+        with stage(seconds, "verify"):
+            verify(program)
+        return Variant(plan=plan, program=program, provider=self._provider, seconds=seconds)
+
+    def _require(self, variant: Variant, env: Mapping[Atom, int]) -> None:
+        for guard, value in violated_guards(variant.program, env):
+            raise PlanError(
+                f"this call violates its guard '{guard}': {guard.extent} is {value}",
+                plan=variant.plan,
+                span=self._kernel.span,
+            )
+
+
+def bucket(env: Mapping[Atom, int]) -> Bucket:
+    """The class of shapes that share plans: per extent its size class and the power of two that divides it."""
+    return tuple(sorted((str(atom), _size_class(value), _divisor(value)) for atom, value in env.items()))
+
+
+def _size_class(value: int) -> int:
+    """0 for 0, k for (2**(k-2), 2**(k-1)]; negative values mirror."""
+    return (value - 1).bit_length() + 1 if value > 0 else -(-value).bit_length()
+
+
+def _divisor(value: int) -> int:
+    """The largest power of two that divides the value, up to the bound that plans look at."""
+    return min(value & -value, _ALIGNED) if value else _ALIGNED
+
+
+def _atoms(program: Program) -> Iterator[Atom]:
+    """The symbols and scalars that extents of the program mention: the shapes that plans depend on."""
+    for extent in _extents(program):
+        yield from (atom for atom in extent.atoms() if isinstance(atom, (Symbol, Scalar)))
+
+
+def _extents(program: Program) -> Iterator[Extent]:
+    for view in program.views:
+        yield from view.shape
+    for segment in program.segments:
+        yield from (axis.extent for axis in segment.axes)
+        for op in walk(segment.body):
+            if isinstance(op, LaunchValue):
+                yield op.extent
