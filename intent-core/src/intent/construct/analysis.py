@@ -83,6 +83,10 @@ def _inner_axes(a: Analysis) -> None:
         elif isinstance(op, kir.Contract):
             for k, _ in op.reduce:
                 note(a.classes.label((op.lhs.id, k)), op.lhs.shape[k], "contract")
+        elif isinstance(op, kir.RegionFold | kir.RegionScan):
+            note(a.classes.label((op.source[0].id, op.axis)), op.source[0].shape[op.axis], "fold")
+        elif isinstance(op, kir.Scan):
+            note(a.classes.label((op.operands[0].id, op.axis)), op.operands[0].shape[op.axis], "scan")
         elif isinstance(op, kir.Store):
             for k, e in enumerate(op.value.shape):
                 note(a.classes.label((op.value.id, k)), e, "store")

@@ -175,6 +175,12 @@ def _join_contract(classes: AxisClasses, op: kir.Contract) -> None:
 
 
 def _join_regions(op: kir.Op, classes: AxisClasses) -> None:
+    if isinstance(op, kir.RegionFold):
+        _join_fold(classes, op)
+        return
+    if isinstance(op, kir.RegionScan):
+        _join_region_scan(classes, op)
+        return
     if isinstance(op, kir.For):
         for result, init, arg, value in zip(op.results, op.inits, op.body.args[1:], op.body.yields, strict=True):
             for other in (init, arg, value):
@@ -189,3 +195,33 @@ def _join_regions(op: kir.Op, classes: AxisClasses) -> None:
         ):
             for other in (init, a, b, value):
                 _same(classes, result, other)
+
+
+def _join_all(classes: AxisClasses, *columns: tuple[kir.Value, ...]) -> None:
+    for first, *others in zip(*columns, strict=True):
+        for other in others:
+            _same(classes, first, other)
+
+
+def _join_fold(classes: AxisClasses, op: kir.RegionFold) -> None:
+    n, m = len(op.source), len(op.results)
+    _join_all(classes, op.source, op.summarize.args[:n])
+    _join_all(classes, op.captures, op.summarize.args[n:])
+    for other in op.source[1:]:
+        classes.join((op.source[0].id, op.axis), (other.id, op.axis))
+    columns = (op.identity, op.summarize.yields, op.combine.args[:m], op.combine.args[m:], op.combine.yields)
+    _join_all(classes, op.results, *columns)
+
+
+def _join_region_scan(classes: AxisClasses, op: kir.RegionScan) -> None:
+    n, s, o = len(op.source), len(op.initial), op.outputs
+    summaries = len(op.identity)
+    _join_all(classes, op.source, op.summarize.args[:n], op.emit.args[:n])
+    _join_all(classes, op.captures, op.summarize.args[n:], op.emit.args[n + s :])
+    for other in op.source[1:]:
+        classes.join((op.source[0].id, op.axis), (other.id, op.axis))
+    columns = (op.summarize.yields, op.combine.args[:summaries], op.combine.args[summaries:], op.combine.yields)
+    _join_all(classes, op.identity, *columns, op.apply.args[:summaries])
+    states = (op.apply.args[summaries:], op.apply.yields, op.emit.args[n : n + s])
+    _join_all(classes, op.results[o:], op.initial, *states)
+    _join_all(classes, op.results[:o], op.emit.yields)

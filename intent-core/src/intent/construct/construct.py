@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from intent import kir
 from intent import physical as ph
-from intent.construct import access, contract, control, pointwise, reduce
+from intent.construct import access, contract, control, fold, pointwise, reduce, region_scan, scan
 from intent.construct.analysis import Analysis, analyze
 from intent.construct.cleanup import remove_dead
 from intent.construct.context import Context
@@ -19,9 +19,10 @@ from intent.diagnostics import PlanError
 from intent.physical.walk import walk
 from intent.types import Extent
 from intent.types.dtypes import INDEX
-from intent.types.extent import const, scalar
+from intent.types.extent import const
+from intent.types.extent import scalar as scalar_extent
 
-_RULES = (access, contract, control, pointwise, reduce)
+_RULES = (access, contract, control, fold, pointwise, reduce, region_scan, scan)
 """Importing these registers the evaluation rules."""
 
 
@@ -39,6 +40,7 @@ def construct(kernel: kir.Kernel, plan: Plan, analysis: Analysis | None = None) 
     facts_known = analysis.facts
     segments: list[ph.Segment] = []
     guards: set[ph.Guard] = set()
+    workspace: list[ph.Buffer] = []
     offset: Extent = const(0)
     next_id = 0
     for number, (group, group_plan) in enumerate(zip(analysis.groups, plan.groups, strict=True)):
@@ -46,6 +48,7 @@ def construct(kernel: kir.Kernel, plan: Plan, analysis: Analysis | None = None) 
         segment = _segment(context, number, group, group_plan, offset)
         segments.append(segment)
         guards |= context.guards
+        workspace += context.workspace
         offset = offset + segment.length
         next_id = context.emitter.next_id
     params = tuple(
@@ -57,6 +60,7 @@ def construct(kernel: kir.Kernel, plan: Plan, analysis: Analysis | None = None) 
         name=str(kernel.name),
         params=params,
         segments=tuple(segments),
+        workspace=tuple(workspace),
         guards=tuple(sorted(guards, key=str)),
         conditions=kernel.conditions,
         dims=tuple(d for d in order.dims if d in used),
@@ -91,10 +95,10 @@ def _segment(c: Context, number: int, group: Group, plan: GroupPlan, offset: Ext
         length = length * axis.programs
     e = c.emitter
     local = e.fragment(INDEX, (), e.root, "program")
-    frame = Frame(c.analysis.kernel.body.id, None)
+    frame = Frame(c.analysis.kernel.body.id, None, e.root)
     for param in c.analysis.kernel.scalars:
         fragment = e.emit(ph.Argument, ((param.value.dtype, ()),), parameter=param.name, name=param.name)[0]
-        bound = scalar(param.name) if param.value.dtype.is_integer else None
+        bound = scalar_extent(param.name) if param.value.dtype.is_integer else None
         frame.bindings[param.value.id] = constant_binding(Point(fragment, low=bound, high=bound))
     instance = decode(c, tuple(axes), local, plan.grouped, frame)
     Runner(c, group, instance).run(c.analysis.kernel.body, frame)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from intent import kir
 from intent import physical as ph
 from intent.construct.alias import alias_class
 from intent.construct.analysis import Analysis
-from intent.construct.emission import DimOrder, Emitter
+from intent.construct.emission import DimOrder, Emitter, Scope
 from intent.construct.frame import Frame
 from intent.construct.plan import GroupPlan, Inner
 from intent.construct.point import Facts, Point
@@ -30,6 +31,16 @@ def rule(kind: type[kir.Op]) -> Callable[[Rule], Rule]:
         return function
 
     return register
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The current block of a folded source axis: ``block`` members from ordinal ``start``."""
+
+    label: str
+    extent: Extent
+    block: int
+    start: ph.Fragment
 
 
 class Context:
@@ -59,6 +70,11 @@ class Context:
         self.readers: set[str] = set()
         self.buffers: dict[int, ph.Buffer] = {}
         self.regions: dict[object, ph.Region] = {}
+        self.workspace: list[ph.Buffer] = []
+        self.slices: dict[Extent, Slice] = {}
+        self.states: dict[tuple[int, int], list[tuple[ph.Fragment, tuple[Point, ...], frozenset[int]]]] = {}
+        self.holds: dict[object, tuple[Scope, tuple[Any, ...]]] = {}
+        self.hold_scopes: dict[int, Scope] = {}
         self.by_class: dict[str, ph.Resource] = {}
         for view in analysis.kernel.views:
             self.by_class.setdefault(alias_class(view), views[view.name])
@@ -222,6 +238,11 @@ class Context:
             return Point(lane, low=const(0), high=e - 1)
         member = self.emitter.compare("lt", lane, self.extent(e, frame).fragment)
         return Point(lane, frozenset({member}), const(0), e - 1)
+
+    def next_buffer(self) -> int:
+        """A fresh buffer id, unique in the program."""
+        self.emitter.next_id += 1
+        return self.emitter.next_id
 
     # -- memory ---------------------------------------------------------------------------------------------------
 

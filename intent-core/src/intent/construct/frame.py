@@ -17,12 +17,14 @@ Binding = Callable[[tuple[Point, ...]], Point]
 class Frame:
     """One instantiation of a KIR region.
 
+    ``scope``: where its arguments live; nothing of the frame needs a deeper scope.
     ``active``: predicates of control and lanes under which the body runs. ``lanes``: dims of enclosing parallel
     points, which no reduction inside may reuse. ``least``: reads that rest on control must stay in this scope.
     """
 
     region: int
     parent: Frame | None
+    scope: Scope
     bindings: dict[int, Binding] = field(default_factory=dict)
     memo: dict[object, tuple[Point, ...]] = field(default_factory=dict)
     active: frozenset[ph.Fragment] = frozenset()

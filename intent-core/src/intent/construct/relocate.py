@@ -49,7 +49,7 @@ def relocate(c: Context, component: int, value: ph.Fragment, home: tuple[Point, 
         if lane is not None and lane.size == dim.size and lane not in value.dims:
             value = _rename(c, value, dim, lane)
         else:
-            value = _pick(c, value, dim, there.fragment)
+            value = pick(c, value, dim, there.fragment)
     return value
 
 
@@ -61,7 +61,8 @@ def _rename(c: Context, value: ph.Fragment, source: ph.Dim, target: ph.Dim) -> p
     return c.emitter.emit(ph.Rename, ((value.dtype, dims),), value=value, source=source, target=target, name=value.name)[0]
 
 
-def _pick(c: Context, value: ph.Fragment, dim: ph.Dim, coordinate: ph.Fragment) -> ph.Fragment:
+def pick(c: Context, value: ph.Fragment, dim: ph.Dim, coordinate: ph.Fragment) -> ph.Fragment:
+    """The lane of ``dim`` whose number is ``coordinate``."""
     here = c.emitter.compare("eq", c.emitter.lane(dim), coordinate)
     if value.dtype.kind == "bool":
         kept = c.emitter.pointwise("and", here, value)

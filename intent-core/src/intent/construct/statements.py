@@ -6,12 +6,12 @@ from intent import kir
 from intent import physical as ph
 from intent.construct.access import address
 from intent.construct.context import Context
-from intent.construct.control import Homes, NeedsDims, bind_counter, full_home, open_for
-from intent.construct.frame import Binding, Frame, constant_binding
+from intent.construct.carried import Homes, NeedsDims, held_binding, whole
+from intent.construct.control import bind_counter, open_for
+from intent.construct.frame import Frame, constant_binding
 from intent.construct.groups import Group
 from intent.construct.point import Point
 from intent.construct.pointwise import affine
-from intent.construct.relocate import relocate
 from intent.construct.traversal import carry, close_loop, walk_axes
 from intent.diagnostics import NotSupportedYet, PlanError
 
@@ -123,6 +123,7 @@ class Runner:
         body = Frame(
             op.body.id,
             frame,
+            c.emitter.current,
             bindings={value.id: constant_binding(point)},
             active=frame.active | ordinal.members,
             lanes=frame.lanes | frozenset(ordinal.fragment.dims),
@@ -137,9 +138,7 @@ class Runner:
         c = self.c
         homes = Homes()
         for k, value in enumerate(op.results):
-            homes.full[k] = frozenset(range(value.rank))
-            blank = tuple(Point(c.emitter.index(0)) for _ in value.shape)
-            homes.at[k] = full_home(c, value, homes.full[k], blank, frame.lanes, frame)
+            homes.at[k] = whole(c, value, frame)
             homes.dims[k] = c.emitter.order.sort(frame.lanes | {d for p in homes.at[k] for d in p.fragment.dims})
         inits = [
             c.emitter.broadcast(c.evaluate(v, homes.at[k], frame).fragment, homes.dims[k]) for k, v in enumerate(op.inits)
@@ -147,11 +146,11 @@ class Runner:
         written = {c.resource(r)[1] for r in self.group.written_in(op) if self._known(r)}
         opened = open_for(c, op, frame)
         c.dirty |= written
-        body = Frame(op.body.id, frame, active=frame.active, lanes=frame.lanes, least=opened.scope)
+        body = Frame(op.body.id, frame, opened.scope, active=frame.active, lanes=frame.lanes, least=opened.scope)
         body.bindings[op.body.args[0].id] = bind_counter(c, op, opened, frame)
         for k, arg in enumerate(op.body.args[1:]):
             held = carry(c, opened, inits[k].dtype, inits[k].dims, op.results[k].name)
-            body.bindings[arg.id] = _held(c, k, held, homes)
+            body.bindings[arg.id] = held_binding(c, k, held, homes.at[k])
         self.run(op.body, body)
         yields = []
         for k, v in enumerate(op.body.yields):
@@ -163,7 +162,7 @@ class Runner:
         results = close_loop(c, opened, tuple(inits), tuple(yields))
         c.dirty |= written
         for k, (result, made) in enumerate(zip(op.results, results, strict=True)):
-            frame.bindings[result.id] = _held(c, k, made, homes)
+            frame.bindings[result.id] = held_binding(c, k, made, homes.at[k])
 
     def _known(self, resource: kir.Resource) -> bool:
         return isinstance(resource, kir.View) or resource.id in self.c.buffers
@@ -177,13 +176,13 @@ class Runner:
             regions, scopes = [], []
             for region in (op.then, op.orelse):
                 with c.emitter.nested() as scope:
-                    self.run(region, Frame(region.id, frame, active=frame.active, lanes=frame.lanes, least=scope))
+                    self.run(region, Frame(region.id, frame, c.emitter.current, active=frame.active, lanes=frame.lanes, least=scope))
                 scopes.append(scope)
                 regions.append(ph.Region(args=(), ops=tuple(scope.ops)))
             c.emitter.place(ph.If, tuple(scopes), (), condition=condition.fragment, then=regions[0], orelse=regions[1])
             return
         for region, test in ((op.then, condition.fragment), (op.orelse, c.emitter.pointwise("not", condition.fragment))):
-            inner = Frame(region.id, frame, active=frame.active | {test}, lanes=frame.lanes, least=frame.least)
+            inner = Frame(region.id, frame, c.emitter.current, active=frame.active | {test}, lanes=frame.lanes, least=frame.least)
             self.run(region, inner)
 
     # -- reads that keep their place ----------------------------------------------------------------------------
@@ -193,17 +192,6 @@ class Runner:
         c = self.c
         value = op.result
         c.emitter.span, c.emitter.origin = op.span, op.id
-        everything = frozenset(range(value.rank))
-        blank = tuple(Point(c.emitter.index(0)) for _ in value.shape)
-        homes = Homes(at={0: full_home(c, value, everything, blank, frame.lanes, frame)}, full={0: everything})
-        held = c.evaluate(value, homes.at[0], frame).fragment
-        frame.bindings[value.id] = _held(c, 0, held, homes)
-
-
-def _held(c: Context, k: int, value: ph.Fragment, homes: Homes) -> Binding:
-    def read(at: At) -> Point:
-        moved = relocate(c, k, value, homes.at[k], at, homes.full[k])
-        return Point(moved, frozenset(m for p in at for m in p.members))
-
-    return read
-
+        home = whole(c, value, frame)
+        held = c.evaluate(value, home, frame).fragment
+        frame.bindings[value.id] = held_binding(c, 0, held, home)

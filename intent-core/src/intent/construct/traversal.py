@@ -91,7 +91,10 @@ def walk_axes(
             points[key] = Point(c.emitter.index(0), low=const(0), high=const(0))
             continue
         taken = used | set(lanes)
-        if inner.mode == "resident":
+        if e in c.slices:
+            current = c.slices[e]
+            point = c.block_point(current.start, current.label, current.extent, current.block, taken, frame, before)
+        elif inner.mode == "resident":
             point = c.resident_point(label, e, inner.size, taken, frame, before)
         else:
             step = inner.size

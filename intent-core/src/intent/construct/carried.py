@@ -1,0 +1,149 @@
+"""Values carried by a loop: where they live, and how the body reads them at other coordinates.
+
+A carried tensor exists at its home coordinates only. The home begins as the coordinates at which the result is
+wanted. If the body reads the carry elsewhere along an axis, that axis becomes whole (resident lanes) and the
+loop is built again; abandoned attempts leave only unused pure operations, which cleanup removes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from intent import kir
+from intent import physical as ph
+from intent.construct.context import Context
+from intent.construct.frame import Binding, Frame
+from intent.construct.point import Point
+from intent.construct.relocate import NotAtHome, relocate
+from intent.construct.traversal import OpenLoop, carry, close_loop
+from intent.diagnostics import PlanError
+from intent.types.extent import const
+
+At = tuple[Point, ...]
+
+
+class NeedsDims(Exception):  # noqa: N818 - control flow of construction, never shown to an author
+    """A carried value turned out to have more lane dims than its first value."""
+
+    def __init__(self, component: int, dims: tuple[ph.Dim, ...]) -> None:
+        super().__init__(component, dims)
+        self.component, self.dims = component, dims
+
+
+@dataclass
+class Homes:
+    """Home coordinates per component, which axes are whole there, and the lane dims a carry must have."""
+
+    at: dict[int, At] = field(default_factory=dict)
+    full: dict[int, frozenset[int]] = field(default_factory=dict)
+    dims: dict[int, tuple[ph.Dim, ...]] = field(default_factory=dict)
+
+
+def full_home(c: Context, value: kir.Value, axes: frozenset[int], at: At, frame: Frame) -> At:
+    """``at`` with the axes ``axes`` replaced by whole resident lanes. Raises PlanError where the plan has none."""
+    points = list(at)
+    for axis in sorted(axes):
+        e = value.shape[axis]
+        if e.const == 1:
+            points[axis] = Point(c.emitter.index(0), low=const(0), high=const(0))
+            continue
+        inner = c.traversal((value.id, axis))
+        label = c.analysis.classes.label((value.id, axis))
+        if inner.mode != "resident":
+            raise PlanError(f"a value carried between iterations is read across its axis {label}; that axis must be resident")
+        others = {d for k, p in enumerate(points) if k != axis for d in p.fragment.dims}
+        points[axis] = c.resident_point(label, e, inner.size, frame.lanes | others, frame)
+    return tuple(points)
+
+
+def whole(c: Context, value: kir.Value, frame: Frame) -> At:
+    """The home of a value whose every axis is whole."""
+    blank = tuple(Point(c.emitter.index(0)) for _ in value.shape)
+    return full_home(c, value, frozenset(range(value.rank)), blank, frame)
+
+
+def held_binding(c: Context, component: int, value: ph.Fragment, home: At) -> Binding:
+    """A value that exists in whole lanes, readable anywhere."""
+    every = frozenset(range(len(home)))
+
+    def read(at: At) -> Point:
+        moved = relocate(c, component, value, home, at, every)
+        return Point(moved, frozenset(m for p in at for m in p.members))
+
+    return read
+
+
+class Carries:
+    """The carries of one loop under construction."""
+
+    def __init__(self, c: Context, values: tuple[kir.Value, ...], homes: Homes, opened: OpenLoop, init: Callable[[int, At], ph.Fragment], frame: Frame) -> None:
+        self.c, self.values, self.homes, self.opened, self.init, self.frame = c, values, homes, opened, init, frame
+        self.inits: dict[int, ph.Fragment] = {}
+        self.args: dict[int, ph.Fragment] = {}
+
+    def ensure(self, k: int) -> ph.Fragment:
+        """The carried argument of component ``k``."""
+        if k not in self.args:
+            first = self.init(k, self.homes.at[k])
+            self.inits[k] = self.c.emitter.broadcast(first, self.homes.dims.get(k, ()))
+            self.args[k] = carry(self.c, self.opened, first.dtype, self.inits[k].dims, self.values[k].name)
+        return self.args[k]
+
+    def binding(self, k: int) -> Binding:
+        """Reads of component ``k`` inside the body."""
+
+        def read(at: At) -> Point:
+            if k not in self.homes.at:
+                self._settle(k, at)
+            held = self.ensure(k)
+            value = relocate(self.c, k, held, self.homes.at[k], at, self.homes.full[k])
+            return Point(value, frozenset(m for p in at for m in p.members))
+
+        return read
+
+    def _settle(self, k: int, at: At) -> None:
+        """The first read decides the home: there, if those coordinates exist outside of the loop; else whole."""
+        homes, depth = self.homes, self.opened.scope.depth
+        if all(self.c.emitter.home[f.id].depth < depth for p in at for f in (p.fragment, *p.members)):
+            homes.at[k], homes.full[k] = at, frozenset()
+        else:
+            homes.full[k] = frozenset(range(self.values[k].rank))
+            homes.at[k] = full_home(self.c, self.values[k], homes.full[k], at, self.frame)
+
+    def finish(self, next_value: Callable[[int, At], ph.Fragment]) -> dict[int, ph.Fragment]:
+        """Evaluate the next value of every component that is needed, and close the loop."""
+        yields: dict[int, ph.Fragment] = {}
+        while pending := [k for k in self.homes.at if k not in yields]:
+            for k in pending:
+                arg = self.ensure(k)
+                value = next_value(k, self.homes.at[k])
+                if set(value.dims) - set(arg.dims):
+                    raise NeedsDims(k, self.c.emitter.order.sort((*arg.dims, *value.dims)))
+                yields[k] = self.c.emitter.broadcast(value, arg.dims)
+        order = list(self.args)
+        inits, last = tuple(self.inits[k] for k in order), tuple(yields[k] for k in order)
+        results = close_loop(self.c, self.opened, inits, last)
+        return dict(zip(order, results, strict=True))
+
+
+def settle(c: Context, values: tuple[kir.Value, ...], homes: Homes, frame: Frame, build: Callable[[], dict[int, ph.Fragment]]) -> dict[int, ph.Fragment]:
+    """Build until every home and every dim is settled."""
+    scope = c.emitter.current
+    for _ in range(64):
+        try:
+            return build()
+        except NotAtHome as wanted:
+            _abandon(c, scope)
+            k = wanted.component
+            homes.full[k] |= {wanted.axis}
+            homes.at[k] = full_home(c, values[k], homes.full[k], homes.at[k], frame)
+        except NeedsDims as wanted:
+            _abandon(c, scope)
+            homes.dims[wanted.component] = wanted.dims
+    raise PlanError("a loop's carried values have no settled home")
+
+
+def _abandon(c: Context, scope: object) -> None:
+    while c.emitter.current is not scope:
+        c.emitter.close(c.emitter.current)

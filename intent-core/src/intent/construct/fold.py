@@ -1,0 +1,86 @@
+"""Region folds: an ordered loop over contiguous slices, a summary per slice, the author's combine in between.
+
+The slice axis keeps the source's own coordinates, so nothing that the helpers compute can see where a slice
+begins (spec: logical-program 5).
+"""
+
+from __future__ import annotations
+
+from intent import kir
+from intent import physical as ph
+from intent.construct.carried import Carries, Homes, settle
+from intent.construct.context import Context, Slice, rule
+from intent.construct.frame import Binding, Frame
+from intent.construct.point import Point
+from intent.construct.relocate import relocate
+from intent.construct.traversal import OpenLoop, open_loop
+
+At = tuple[Point, ...]
+
+
+def open_slices(c: Context, op: kir.RegionFold | kir.RegionScan, frame: Frame) -> OpenLoop:
+    """The loop over slices; while it is open the slice extent stands for the current block of the source axis."""
+    source = op.source[0]
+    e = source.shape[op.axis]
+    label = c.analysis.classes.label((source.id, op.axis))
+    block = c.traversal((source.id, op.axis)).size
+    end = c.extent(e, frame).fragment
+    opened = open_loop(c, c.emitter.index(0), end, c.emitter.index(block), label)
+    c.slices[op.slice_extent] = Slice(label, e, block, opened.counter)
+    return opened
+
+
+def slice_frame(c: Context, op: kir.RegionFold | kir.RegionScan, region: kir.Region, state: list[Binding], frame: Frame, scope: object) -> Frame:
+    """A helper's frame: slices of the source, then ``state``, then the captures."""
+    inner = Frame(region.id, frame, scope, active=frame.active, lanes=frame.lanes, least=frame.least)  # type: ignore[arg-type]
+    bindings: list[Binding] = [_outer(c, v, frame) for v in op.source]
+    bindings += state
+    bindings += [_outer(c, v, frame) for v in op.captures]
+    for arg, binding in zip(region.args, bindings, strict=True):
+        inner.bindings[arg.id] = binding
+    return inner
+
+
+def _outer(c: Context, value: kir.Value, frame: Frame) -> Binding:
+    """A value of the enclosing region; slices keep the source's coordinates."""
+    return lambda at: c.evaluate(value, at, frame)
+
+
+def region_frame(region: kir.Region, bindings: list[Binding], frame: Frame, scope: object) -> Frame:
+    """A frame whose arguments are ``bindings``."""
+    inner = Frame(region.id, frame, scope, active=frame.active, lanes=frame.lanes, least=frame.least)  # type: ignore[arg-type]
+    for arg, binding in zip(region.args, bindings, strict=True):
+        inner.bindings[arg.id] = binding
+    return inner
+
+
+def yielded(c: Context, region: kir.Region, frame: Frame) -> list[Binding]:
+    """What a region yields, evaluated wherever it is asked for."""
+    return [lambda at, v=v: c.evaluate(v, at, frame) for v in region.yields]  # type: ignore[misc]
+
+
+@rule(kir.RegionFold)
+def region_fold(c: Context, op: kir.RegionFold, index: int, at: At, frame: Frame) -> Point:
+    """One component of the final summary; the components its combine needs are carried with it."""
+    homes = Homes(at={index: at}, full={index: frozenset()})
+
+    def build() -> dict[int, ph.Fragment]:
+        opened = open_slices(c, op, frame)
+        carries = Carries(c, op.results, homes, opened, lambda k, home: c.evaluate(op.identity[k], home, frame).fragment, frame)
+        summarize = slice_frame(c, op, op.summarize, [], frame, opened.scope)
+        left = [carries.binding(k) for k in range(len(op.results))]
+        combine = region_frame(op.combine, [*left, *yielded(c, op.summarize, summarize)], frame, opened.scope)
+        try:
+            return carries.finish(lambda k, home: c.evaluate(op.combine.yields[k], home, combine).fragment)
+        finally:
+            c.slices.pop(op.slice_extent, None)
+
+    results = settle(c, op.results, homes, frame, build)
+    value = relocate(c, index, results[index], homes.at[index], at, homes.full[index])
+    members = frozenset(m for p in at for m in p.members)
+    for k, fragment in results.items():
+        # The other components of the same fold come out of the same loop.
+        if homes.full[k] == frozenset():
+            other = (op.id, k, tuple(p.key for p in homes.at[k]))
+            frame.memo.setdefault(other, (Point(fragment, frozenset(m for p in homes.at[k] for m in p.members)),))
+    return Point(value, members)
