@@ -33,10 +33,18 @@ class Accesses(Relations):
         """Read of a view or buffer. Axes made by ``None`` are broadcast afterwards."""
         self._check_read(resource)
         relation, shape = _without_new(access)
-        value = self.emit_one(
-            Load, resource.dtype, shape, source=resource, relation=relation, valid=valid and valid.value,
-            fill=fill and fill.value, assumed=access.assumed if any(access.assumed) else (),
-        )  # fmt: skip
+        fields = {
+            "source": resource,
+            "relation": relation,
+            "valid": valid and valid.value,
+            "fill": fill and fill.value,
+            "assumed": access.assumed if any(access.assumed) else (),
+        }
+        key = (Load, resource.name, relation, valid and valid.value.id, fill and fill.value.id, access.assumed)
+        value = None if resource.mutable else self.known(key)
+        if value is None:
+            value = self.emit_one(Load, resource.dtype, shape, **fields)
+            self.frames[-1].cons[key] = value
         return self._with_new(self.loaded(value), access)
 
     def gather(

@@ -90,6 +90,8 @@ class Emitter:
         self.defs: dict[int, Op] = {}
         self.written: set[str] = set()
         self.trial = 0
+        self.hint = ""
+        self._buffers: set[str] = set()
         self._home: dict[int, int] = {}
         self._next = {"value": 0, "op": 0, "region": 0, "domain": 0, "buffer": 0}
 
@@ -123,7 +125,11 @@ class Emitter:
     def buffer(self, name: str, dtype: DType, shape: tuple[Extent, ...]) -> Buffer:
         """A fresh logical buffer; emit a ``BufferAlloc`` for it."""
         number = self._fresh("buffer")
-        return Buffer(id=number, name=name or f"buffer{number}", dtype=dtype, shape=shape, span=self.span)
+        name = name or self.hint or f"buffer{number}"
+        if name in self._buffers:
+            name = f"{name}_{number}"
+        self._buffers.add(name)
+        return Buffer(id=number, name=name, dtype=dtype, shape=shape, span=self.span)
 
     def fresh_extent(self, *, opaque: bool = False) -> Extent:
         """An extent that equals no other, for the slice axis of a region operation.
@@ -242,6 +248,13 @@ class Emitter:
             found = table[key] = self.emit_one(cls, dtype, shape, depth=depth, **fields)
         return found
 
+    def known(self, key: Any) -> Any:
+        """What a visible frame holds under ``key``: an equal pure value already made here or further out."""
+        for frame in reversed(self.frames[self.base :]):
+            if key in frame.cons:
+                return frame.cons[key]
+        return None
+
     def depth_of(self, values: Iterable[Value] = (), extents: Iterable[Extent] = ()) -> int:
         """Depth of the outermost visible frame where the values and the extents' Dyn atoms are defined."""
         depth = self.base
@@ -282,18 +295,22 @@ class Emitter:
         """A point to :meth:`undo` to."""
         frames = [(len(f.ops), dict(f.cons)) for f in self.frames]
         counts = len(self.conditions), len(self.assumptions), len(self.domains)
-        return frames, dict(self._next), *counts, set(self.written)
+        return frames, dict(self._next), *counts, set(self.written), set(self._buffers)
 
     def undo(self, mark: Mark) -> None:
         """Forget everything emitted since ``mark``; regions opened since are dropped."""
-        frames, counters, conditions, assumptions, domains, written = mark
-        self.written = set(written)
+        frames, counters, conditions, assumptions, domains, written, buffers = mark
+        self.written, self._buffers = set(written), set(buffers)
         del self.frames[len(frames) :]
         for frame, (ops, cons) in zip(self.frames, frames, strict=True):
             del frame.ops[ops:]
             frame.cons = dict(cons)
         self._next = dict(counters)
         del self.conditions[conditions:], self.assumptions[assumptions:], self.domains[domains:]
+
+    def since(self, mark: Mark) -> Sequence[Op]:
+        """What was emitted into the innermost region since ``mark``."""
+        return self.frames[-1].ops[mark[0][len(self.frames) - 1][0] :]
 
     @contextmanager
     def at(self, span: Span) -> Iterator[None]:

@@ -105,7 +105,8 @@ class Domain(FrontValue):
     """A domain or subregion ``[begin, end)`` with ``step`` (spec: logical-program 1). Used as data, its indices.
 
     ``begin``, ``end`` and ``step`` are index scalars (Literal, ExtentRef or Tensor), beside them their symbolic
-    values; ``extent`` counts the members. Made by ``Builder.domain`` and ``Builder.subregion``.
+    values; ``extent`` counts the members. Made by ``Builder.domain`` and ``Builder.subregion``. ``parallel`` and
+    ``enumerated`` mark what a ``for`` runs over: ``I.parallel(...)``, ``I.enumerate(...)``.
     """
 
     id: DomainID
@@ -117,6 +118,8 @@ class Domain(FrontValue):
     step_extent: Extent
     extent: Extent
     parent: Domain | None = None
+    parallel: bool = False
+    enumerated: bool = False
 
     def describe(self) -> str:
         kind = "subregion" if self.parent else "domain"
@@ -250,19 +253,11 @@ class RaggedGroup(FrontValue):
         return "one group of a ragged relation"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Iteration(FrontValue):
-    """What a ``for`` runs over besides a plain region: ``I.parallel(...)`` and ``I.enumerate(...)``.
-
-    ``source`` is a Domain, a RaggedGroup, or (parallel only) a Tuple of Domains.
-    """
-
-    source: FrontValue
-    parallel: bool = False
-    enumerated: bool = False
+class Unset(FrontValue):
+    """The result of a helper before any return has run."""
 
     def describe(self) -> str:
-        return f"I.{'parallel' if self.parallel else 'enumerate'}(...)"
+        return "no value"
 
 
 class NoneValue(FrontValue):
@@ -302,6 +297,7 @@ class Undefined(FrontValue):
         return "undefined"
 
 
+UNSET = Unset()
 NONE = NoneValue()
 ELLIPSIS = EllipsisValue()
 FULL = Slice()

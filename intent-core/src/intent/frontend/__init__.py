@@ -1,0 +1,5 @@
+"""Python source to KIR: scopes, typing, helpers and control; one file per family of intrinsics."""
+
+from intent.frontend.lower import lower
+
+__all__ = ["lower"]

@@ -1,0 +1,152 @@
+"""Calls: intrinsics, helpers, and the few Python builtins that have a meaning in kernels."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from intent.diagnostics import NotSupportedYet, UnsupportedSyntax, WrongKind
+from intent.frontend.intrinsics import LOWERINGS, Call
+from intent.frontend.lowering import Lowering
+from intent.frontend.subscripts import lower_address
+from intent.frontend.values import (
+    Domain,
+    ExtentRef,
+    FrontValue,
+    Function,
+    IntrinsicRef,
+    Literal,
+    PyConst,
+    Tuple,
+)
+from intent.language import KernelDefinition
+
+_ADDRESS_KEYWORDS = ("address", "target", "view")
+
+
+def lower_call(lowering: Lowering, node: ast.expr) -> FrontValue:
+    """The value of a call; NONE for statements."""
+    assert isinstance(node, ast.Call)
+    callee = lowering.expression(node.func)
+    span = lowering.builder.span
+    if isinstance(callee, IntrinsicRef):
+        return _intrinsic(lowering, callee, node)
+    args, kwargs = _arguments(lowering, node)
+    if isinstance(callee, Function):
+        return lowering.inline(callee, args, kwargs, span)
+    if isinstance(callee, PyConst):
+        return _builtin(lowering, callee.value, args, kwargs, node)
+    raise WrongKind("a call", expected="a helper or an intrinsic", found=callee.describe(),
+                    argument=ast.unparse(node.func), span=span)  # fmt: skip
+
+
+def _arguments(lowering: Lowering, node: ast.Call) -> tuple[list[FrontValue], dict[str, FrontValue]]:
+    """Arguments in the author's order, each lowered once."""
+    args: list[FrontValue] = []
+    for item in node.args:
+        if isinstance(item, ast.Starred):
+            inner = lowering.expression(item.value)
+            if not isinstance(inner, Tuple):
+                raise lowering.unsupported(item)
+            args.extend(inner.items)
+        else:
+            args.append(lowering.expression(item))
+    kwargs: dict[str, FrontValue] = {}
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise UnsupportedSyntax("'**' in a call", fix="write the keywords out", span=lowering.span(node))
+        kwargs[keyword.arg] = lowering.expression(keyword.value)
+    return args, kwargs
+
+
+def _intrinsic(lowering: Lowering, callee: IntrinsicRef, node: ast.Call) -> FrontValue:
+    intrinsic, builder = callee.intrinsic, lowering.builder
+    span = builder.span
+    address = None
+    if intrinsic.name.startswith("atomic."):
+        node, address = _take_address(lowering, node)
+    args, kwargs = _arguments(lowering, node)
+    if address is not None:
+        args.insert(0, address)
+    bound = intrinsic.bind(args, kwargs, span=span)
+    lower = LOWERINGS.get(intrinsic.name)
+    if lower is None:
+        raise NotSupportedYet(f"I.{intrinsic.name}", span=span)
+    call = Call(
+        builder=builder, name=intrinsic.name, arguments=bound,
+        inline=lambda function, arguments: lowering.inline(function, arguments, None, span),
+    )  # fmt: skip
+    return lower(call)
+
+
+def _take_address(lowering: Lowering, node: ast.Call) -> tuple[ast.Call, FrontValue | None]:
+    """The call without its address argument ``view[i]``, and the address (language decision 2)."""
+    first = node.args[0] if node.args else None
+    if isinstance(first, ast.Subscript) and (address := lower_address(lowering, first)):
+        rest = ast.Call(func=node.func, args=node.args[1:], keywords=node.keywords)
+        return ast.copy_location(rest, node), address
+    for keyword in node.keywords:
+        if keyword.arg in _ADDRESS_KEYWORDS and isinstance(keyword.value, ast.Subscript):
+            address = lower_address(lowering, keyword.value)
+            if address:
+                others = [k for k in node.keywords if k is not keyword]
+                return ast.copy_location(ast.Call(func=node.func, args=node.args, keywords=others), node), address
+    return node, None
+
+
+def _builtin(
+    lowering: Lowering, value: object, args: Sequence[FrontValue], kwargs: Mapping[str, FrontValue], node: ast.Call
+) -> FrontValue:  # fmt: skip
+    builder, name = lowering.builder, ast.unparse(node.func)
+    if value is builtins.range and not kwargs and 1 <= len(args) <= 3:
+        begin, end, step = (Literal(value=0), args[0], None) if len(args) == 1 else (*args, None)[:3]
+        return builder.domain(begin, end, step)
+    if value is builtins.len and len(args) == 1 and isinstance(args[0], Tuple):
+        return Literal(value=len(args[0].items))
+    if value is builtins.enumerate and len(args) == 1:
+        if isinstance(args[0], Domain):
+            return replace(args[0], enumerated=True)
+        if isinstance(args[0], Tuple):
+            pairs = (Tuple(items=(Literal(value=k), item)) for k, item in enumerate(args[0].items))
+            return Tuple(items=tuple(pairs))
+    if args and all(isinstance(a, Literal) for a in args) and not kwargs and _foldable(value):
+        return _fold(lowering, value, [a.value for a in args if isinstance(a, Literal)], name)
+    if value in (builtins.min, builtins.max) and len(args) == 2 and all(isinstance(a, ExtentRef | Literal) for a in args):
+        symbolic = builder.symbolic("minimum" if value is builtins.min else "maximum", *args)
+        if symbolic is not None:
+            return symbolic
+    if isinstance(value, KernelDefinition):
+        raise UnsupportedSyntax(f"a launch of kernel '{value.name}'", fix="launch kernels from the host", span=builder.span)
+    fix = _INSTEAD.get(name, "call a helper decorated with @intent.fn or an operation of intent.language")
+    raise UnsupportedSyntax(f"a call of '{name}'", fix=fix, span=builder.span)
+
+
+_INSTEAD = {
+    "min": "write I.minimum(a, b)",
+    "max": "write I.maximum(a, b)",
+    "abs": "write I.abs(value)",
+    "int": "write I.cast(value, I.i32)",
+    "float": "write I.cast(value, I.f32)",
+    "bool": "write I.cast(value, I.bool)",
+    "print": "kernels do not print; write to an I.Out view",
+    "sum": "write I.reduce.sum(value, axis=...)",
+    "zip": "loop over a domain and index both",
+    "enumerate": "write I.enumerate(region)",
+}
+
+
+def _foldable(value: object) -> bool:
+    plain = (builtins.min, builtins.max, builtins.abs, builtins.int, builtins.float, builtins.bool)
+    return value in plain or getattr(value, "__module__", None) == math.__name__
+
+
+def _fold(lowering: Lowering, function: object, args: list[bool | int | float], name: str) -> FrontValue:
+    try:
+        value = function(*args)  # type: ignore[operator]
+    except (ArithmeticError, ValueError, TypeError) as error:
+        raise WrongKind(name, expected="constants it accepts", found=str(error), argument="the arguments",
+                        span=lowering.builder.span) from None  # fmt: skip
+    return Literal(value=value)

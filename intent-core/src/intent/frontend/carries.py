@@ -1,0 +1,235 @@
+"""Values carried by loops: which names, of which types, and their initial and next values.
+
+A literal before the loop has no dtype yet. It takes that of the value the body gives, or else the one that its uses in
+the body expect; a trial pass over the body, undone afterwards, finds it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from intent.diagnostics import CarryTypeChanged
+from intent.frontend.leaves import default_dtype, representable
+from intent.frontend.lowering import Lowering
+from intent.frontend.values import (
+    BufferRef,
+    Domain,
+    ExtentRef,
+    FrontValue,
+    Leaf,
+    Literal,
+    Tensor,
+    Undefined,
+    Unset,
+    ViewRef,
+    WeakLiteral,
+    leaves,
+    map_leaves,
+    rebuild,
+    same_structure,
+)
+from intent.kir import Value
+from intent.types import Span
+from intent.types.dtypes import INDEX
+
+Body = Callable[[Mapping[str, FrontValue]], Mapping[str, FrontValue]]
+"""Runs the loop's body once in the innermost region with names bound; gives the names afterwards."""
+
+
+@dataclass(kw_only=True)
+class Carries:
+    """``schema``: per name the structure whose :class:`Leaf` components are carried; others are unchanged values.
+
+    ``blame`` gives the place of the assignment that a wrong type is blamed on.
+    """
+
+    schema: dict[str, FrontValue]
+    inits: dict[str, FrontValue]
+    blame: Callable[[str], Span]
+    lowering: Lowering
+
+    def initial(self) -> tuple[Value, ...]:
+        """The values before the first step."""
+        builder = self.lowering.builder
+        found: list[Value] = []
+        for name, like in self.schema.items():
+            init = self.inits[name]
+            if isinstance(init, Unset):
+                parts: Iterator[FrontValue] = iter([Literal(value=0)] * sum(1 for _ in leaves(like)))
+            else:
+                parts = leaves(init)
+            for leaf, part in zip(leaves(like), parts, strict=True):
+                if not isinstance(leaf, Leaf):
+                    continue
+                if isinstance(init, Unset):
+                    zero = builder.constant(False if leaf.dtype.kind == "bool" else 0, leaf.dtype)
+                    found.append(builder.full(leaf.shape, zero).value)
+                else:
+                    found.append(builder.materialize(part, leaf.dtype).value)
+        return tuple(found)
+
+    def bind(self, arguments: Iterator[Value]) -> dict[str, FrontValue]:
+        """Names bound to carried values: block arguments, or results of the loop."""
+        bound: dict[str, FrontValue] = {}
+        for n, like in self.schema.items():
+            bound[n] = map_leaves(like, lambda leaf, n=n: self._bound(leaf, arguments, n))  # type: ignore[misc]
+        return bound
+
+    def _bound(self, leaf: FrontValue, arguments: Iterator[Value], name: str) -> FrontValue:
+        if not isinstance(leaf, Leaf):
+            return leaf
+        value = next(arguments)
+        if not name.startswith("."):
+            self.lowering.builder.name(value, name)
+        return self.lowering.builder.loaded(value)
+
+    @property
+    def types(self) -> list[Leaf]:
+        """The types of the carried components in order."""
+        return [leaf for like in self.schema.values() for leaf in leaves(like) if isinstance(leaf, Leaf)]
+
+    def next(self, after: Mapping[str, FrontValue]) -> tuple[Value, ...]:
+        """The values that one step gives. Raises CarryTypeChanged."""
+        found: list[Value] = []
+        for name, like in self.schema.items():
+            value = after[name]
+            if isinstance(value, Undefined):
+                raise value.error(self.blame(name))
+            if isinstance(value, Unset):
+                value = map_leaves(like, lambda leaf: leaf)
+            if not same_structure(like, value):
+                raise self._changed(name, value)
+            for leaf, part in zip(leaves(like), leaves(value), strict=True):
+                if isinstance(leaf, Leaf):
+                    found.append(self._next(name, leaf, part))
+                elif part is not leaf and repr_of(part) != repr_of(leaf):
+                    raise self._changed(name, value)
+        return tuple(found)
+
+    def _next(self, name: str, leaf: Leaf, part: FrontValue) -> Value:
+        builder = self.lowering.builder
+        if isinstance(part, Literal) and not (representable(part.value, leaf.dtype) and not leaf.shape):
+            raise self._changed(name, part)
+        if not isinstance(part, Literal | Tensor | ExtentRef | Domain | ViewRef | BufferRef):
+            raise self._changed(name, part)
+        tensor = builder.materialize(part, leaf.dtype)
+        if tensor.dtype is not leaf.dtype or tensor.shape != leaf.shape:
+            raise self._changed(name, part)
+        return tensor.value
+
+    def _changed(self, name: str, after: FrontValue) -> CarryTypeChanged:
+        before = self.inits[name] if not isinstance(self.inits[name], Literal) else self.schema[name]
+        return CarryTypeChanged(name, before=before.describe(), after=after.describe(), span=self.blame(name))
+
+
+def repr_of(value: FrontValue) -> object:
+    """What makes two compile-time values the same."""
+    if isinstance(value, Literal):
+        return repr(value.value)
+    if isinstance(value, ExtentRef):
+        return value.extent
+    if isinstance(value, Tensor):
+        return value.value.id
+    if isinstance(value, ViewRef | BufferRef):
+        return value.resource.name
+    return id(value)
+
+
+def settle(
+    lowering: Lowering, names: Sequence[str], body: Body, assigned: Mapping[str, ast.stmt]
+) -> Carries:
+    """The carries of a loop: their types are those before it, settled by a trial pass where these are open."""
+    inits = {n: lowering.scope.names[n] for n in names}
+    carries = Carries(
+        schema={n: map_leaves(v, _fixed) for n, v in inits.items()}, inits=inits, lowering=lowering,
+        blame=lambda name: lowering.span(assigned[name]),
+    )  # fmt: skip
+    if all(isinstance(leaf, Leaf) for like in carries.schema.values() for leaf in leaves(like)):
+        return carries
+    opened = {n: map_leaves(v, _open(lowering)) for n, v in inits.items()}
+    after = _trial(lowering, opened, body)
+    for name in names:
+        carries.schema[name] = _settled(carries, name, opened[name], after[name])
+    return carries
+
+
+def _fixed(leaf: FrontValue) -> FrontValue:
+    if isinstance(leaf, Tensor) and not leaf.weak:
+        return Leaf(dtype=leaf.dtype, shape=leaf.shape)
+    return leaf
+
+
+def _open(lowering: Lowering) -> Callable[[FrontValue], FrontValue]:
+    def opened(leaf: FrontValue) -> FrontValue:
+        builder = lowering.builder
+        if isinstance(leaf, Literal):
+            return Tensor(value=builder.value(default_dtype(leaf.value)), weak=(WeakLiteral(),))
+        if isinstance(leaf, ExtentRef):
+            return builder.loaded(builder.value(INDEX))
+        if isinstance(leaf, Tensor):
+            return Tensor(value=builder.value(leaf.dtype, leaf.shape), weak=leaf.weak)
+        return leaf
+
+    return opened
+
+
+def _trial(
+    lowering: Lowering, bound: Mapping[str, FrontValue], body: Body
+) -> Mapping[str, FrontValue]:
+    """What the body gives for each name; nothing of the pass remains."""
+    builder, mark = lowering.builder, lowering.builder.mark()
+    builder.trial += 1
+    builder.open(looped=True, conditional=True)
+    try:
+        return body(bound)
+    finally:
+        builder.trial -= 1
+        builder.undo(mark)
+
+
+def _settled(carries: Carries, name: str, opened: FrontValue, after: FrontValue) -> FrontValue:
+    """The schema of one name from its value before and after a trial step."""
+    init = carries.inits[name]
+    if isinstance(after, Undefined):
+        raise after.error(carries.blame(name))
+    if isinstance(init, Unset):
+        return after if isinstance(after, Unset) else map_leaves(after, lambda leaf: _type_of(carries, leaf))
+    if not same_structure(init, after):
+        raise CarryTypeChanged(name, before=init.describe(), after=after.describe(), span=carries.blame(name))
+    parts = [
+        _settled_leaf(carries, name, *trio)
+        for trio in zip(leaves(init), leaves(opened), leaves(after), strict=True)
+    ]
+    return rebuild(init, iter(parts))
+
+
+def _settled_leaf(
+    carries: Carries, name: str, init: FrontValue, opened: FrontValue, after: FrontValue
+) -> FrontValue:
+    if isinstance(init, Tensor) and not init.weak:
+        return Leaf(dtype=init.dtype, shape=init.shape)
+    if after is init or after is opened or (isinstance(init, Literal | ExtentRef) and repr_of(init) == repr_of(after)):
+        return init
+    found = _type_of(carries, after)
+    wrong = CarryTypeChanged(name, before=init.describe(), after=after.describe(), span=carries.blame(name))
+    if isinstance(init, Literal):
+        weak = opened.weak[0].expected if isinstance(opened, Tensor) and opened.weak else None
+        still_open = isinstance(after, Literal) or (isinstance(after, Tensor) and after.weak)
+        if still_open:
+            both = (default_dtype(init.value), found.dtype)
+            found = Leaf(dtype=weak or max(both, key=lambda d: (d.is_float, d.is_integer, d.bits)))
+        if not representable(init.value, found.dtype) or found.shape:
+            raise wrong
+    return found
+
+
+def _type_of(carries: Carries, value: FrontValue) -> Leaf:
+    builder = carries.lowering.builder
+    if isinstance(value, Literal):
+        return Leaf(dtype=default_dtype(value.value))
+    dtype = builder.dtype_of(value)
+    if dtype is None:
+        raise CarryTypeChanged("a value", before="data", after=value.describe(), span=builder.span)
+    return Leaf(dtype=dtype, shape=builder.shape_of(value))

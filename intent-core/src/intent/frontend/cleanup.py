@@ -1,0 +1,81 @@
+"""Dropping operations without effects whose results nobody reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields, replace
+
+from intent.kir import (
+    AssumeInBounds,
+    Atomic,
+    BufferAlloc,
+    DomainInfo,
+    For,
+    If,
+    Iota,
+    Op,
+    Region,
+    ScatterReduce,
+    Store,
+    While,
+)
+from intent.kir.roles import roles
+from intent.kir.walk import operands_of, regions_of, walk
+from intent.types import Extent
+from intent.types.extent import Dyn
+
+_EFFECTS = (Store, ScatterReduce, Atomic, BufferAlloc, AssumeInBounds)
+
+
+def drop_dead(region: Region) -> Region:
+    """The region without dead operations. A loop without effects whose results are unused is dead."""
+    return _region(region, set())
+
+
+def _region(region: Region, used: set[int]) -> Region:
+    """``used`` collects the ids of the values that what is kept reads."""
+    used.update(value.id for value in region.yields)
+    kept: list[Op] = []
+    for op in reversed(region.ops):
+        if not _effectful(op) and not any(result.id in used for result in op.results):
+            continue
+        kept.append(_op(op, used))
+    for arg in region.args:
+        _use_extents(arg.shape, used)
+    return replace(region, ops=tuple(reversed(kept)))
+
+
+def _op(op: Op, used: set[int]) -> Op:
+    regions = {f.name: _region(getattr(op, f.name), used) for f, role in roles(type(op)) if role == "region" and getattr(op, f.name) is not None}
+    used.update(value.id for value in operands_of(op))
+    for result in op.results:
+        _use_extents(result.shape, used)
+    for field in fields(op):
+        value = getattr(op, field.name)
+        if isinstance(value, Extent):
+            _use_extents((value,), used)
+    if isinstance(op, BufferAlloc):
+        _use_extents(op.buffer.shape, used)
+    changed = {name: region for name, region in regions.items() if region is not getattr(op, name)}
+    return replace(op, **changed) if changed else op
+
+
+def _use_extents(extents: Iterable[Extent], used: set[int]) -> None:
+    for extent in extents:
+        used.update(atom.value for atom in extent.atoms() if isinstance(atom, Dyn))
+
+
+def _effectful(op: Op) -> bool:
+    if isinstance(op, _EFFECTS):
+        return True
+    return isinstance(op, If | For | While) and any(_effectful(inner) for r in regions_of(op) for inner in r.ops)
+
+
+def used_domains(body: Region, domains: Iterable[DomainInfo]) -> tuple[DomainInfo, ...]:
+    """The domains that an operation names, and their parents."""
+    domains = tuple(domains)
+    wanted = {op.domain for op in walk(body) if isinstance(op, Iota | For)}
+    for info in reversed(domains):
+        if info.id in wanted and info.parent is not None:
+            wanted.add(info.parent)
+    return tuple(info for info in domains if info.id in wanted)

@@ -1,0 +1,90 @@
+"""From a kernel's definition to frozen KIR."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from intent.diagnostics import ReturnsTensor
+from intent.frontend.builder import Builder
+from intent.frontend.cleanup import drop_dead, used_domains
+from intent.frontend.expressions import EXPRESSIONS
+from intent.frontend.lowering import Lowering
+from intent.frontend.scope import wrap
+from intent.frontend.statements import STATEMENTS
+from intent.frontend.values import FrontValue, Tensor, ViewRef
+from intent.kir import Kernel, KernelID, ScalarParam, View
+from intent.kir.verify import verify
+from intent.language import KernelDefinition, Param
+from intent.types.extent import const, scalar, symbol
+from intent.types.span import UNKNOWN
+
+
+def lower(definition: KernelDefinition[...], constexprs: Mapping[str, object] | None = None) -> Kernel:
+    """The logical kernel that a definition means for these constexpr values (spec: kernel-and-host 1, 4).
+
+    Raises the errors of :mod:`intent.diagnostics` at the author's line; VerificationError is a fault of the compiler.
+    """
+    signature = definition.signature
+    constants = signature.bind_constexprs(constexprs)
+    builder = Builder()
+    builder.open()
+    names: dict[str, FrontValue] = {}
+    params: list[View | ScalarParam] = []
+    for param in signature.params:
+        if param.kind == "constexpr":
+            names[param.name] = wrap(constants[param.name], param.name, param.span or UNKNOWN)
+        else:
+            made, names[param.name] = _parameter(builder, param)
+            params.append(made)
+    _refuse_results(definition)
+    lowering = Lowering(builder, EXPRESSIONS, STATEMENTS)
+    lowering.run(definition, names)
+    body = drop_dead(builder.close())
+    kernel = Kernel(
+        name=KernelID(definition.name),
+        params=tuple(params),
+        body=body,
+        domains=used_domains(body, builder.domains),
+        conditions=tuple(builder.conditions),
+        assumptions=tuple(builder.assumptions),
+        constexprs=tuple((n, repr(v)) for n, v in {**constants, **lowering.captured}.items()),
+        span=definition.source.definition_span,
+    )
+    verify(kernel)
+    return kernel
+
+
+def _parameter(builder: Builder, param: Param) -> tuple[View | ScalarParam, FrontValue]:
+    """One run-time parameter and what its name stands for."""
+    span, dtype = param.span or UNKNOWN, param.dtype
+    assert dtype is not None
+    if param.kind == "scalar":
+        value = builder.argument(dtype, (), param.name)
+        extent = scalar(param.name) if dtype.is_integer else None
+        return ScalarParam(name=param.name, value=value, span=span), Tensor(value=value, extent=extent)
+    assert param.mode is not None
+    promises = param.constraints
+    view = View(
+        name=param.name,
+        dtype=dtype,
+        shape=tuple(symbol(e) if isinstance(e, str) else const(e) for e in param.shape or ()),
+        mode=param.mode,
+        strides=promises.strides if promises else None,
+        alias=promises.alias if promises else None,
+        noalias=bool(promises and promises.noalias),
+        span=span,
+    )
+    if view.noalias:
+        with builder.at(span):
+            builder.assume("noalias", f"'{view.name}' overlaps no other view")
+    return view, ViewRef(view=view)
+
+
+def _refuse_results(definition: KernelDefinition[...]) -> None:
+    """A kernel writes its results; it returns none (spec: kernel-and-host 1)."""
+    for node in ast.walk(definition.source.tree):
+        if isinstance(node, ast.Return) and node.value is not None:
+            if isinstance(node.value, ast.Constant) and node.value.value is None:
+                continue
+            raise ReturnsTensor(definition.name, span=definition.source.span(node))

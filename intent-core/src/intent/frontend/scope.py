@@ -1,0 +1,101 @@
+"""Names of one function body while it is lowered, and Python objects as front-end values."""
+
+from __future__ import annotations
+
+import enum
+import math
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+from intent.diagnostics import MutableCapture, UnknownName
+from intent.frontend.values import (
+    ELLIPSIS,
+    NONE,
+    DTypeRef,
+    FrontValue,
+    Function,
+    IntrinsicRef,
+    Literal,
+    PyConst,
+    Tuple,
+    Undefined,
+)
+from intent.language import FnDefinition, Intrinsic, KernelDefinition, Namespace, ScaledFormat
+from intent.language.definitions import Definition
+from intent.types import DType, Span
+
+_BUILTINS = ("range", "len", "abs", "min", "max", "int", "float", "bool", "enumerate", "zip", "tuple", "print")
+
+
+@dataclass(kw_only=True)
+class Scope:
+    """``names`` maps local names to values; what is not there is looked up around the definition."""
+
+    definition: Definition[...]
+    names: dict[str, FrontValue] = field(default_factory=dict)
+    captured: dict[str, object] = field(default_factory=dict)
+
+    def lookup(self, name: str, span: Span) -> FrontValue:
+        """The value of a name. Raises UnknownName, MutableCapture, NameMayBeUndefined, BranchTypesDiffer."""
+        found = self.names.get(name)
+        if isinstance(found, Undefined):
+            raise found.error(span)
+        if found is not None:
+            return found
+        captures = self.definition.captures
+        if name not in captures:
+            known = [n for n in self.names if not n.startswith(".")]
+            raise UnknownName(name, [*known, *captures], span=span)
+        value = captures[name]
+        if isinstance(value, bool | int | float | str | enum.Enum | DType):
+            self.captured[name] = value
+        return wrap(value, name, span)
+
+
+def wrap(value: Any, name: str, span: Span) -> FrontValue:  # noqa: ANN401 -- any object around a kernel
+    """A Python object as a front-end value. Raises MutableCapture for what a kernel cannot see."""
+    if isinstance(value, FrontValue):
+        return value
+    if isinstance(value, enum.Enum):
+        return PyConst(value=value)
+    if isinstance(value, bool | int | float):
+        return Literal(value=value)
+    if value is None:
+        return NONE
+    if value is Ellipsis:
+        return ELLIPSIS
+    if isinstance(value, DType):
+        return DTypeRef(dtype=value)
+    if isinstance(value, Intrinsic):
+        return IntrinsicRef(intrinsic=value)
+    if isinstance(value, FnDefinition):
+        return Function(definition=value)
+    if isinstance(value, str | Namespace | ModuleType | KernelDefinition | ScaledFormat) or _is_enum(value):
+        return PyConst(value=value)
+    if any(value is getattr(__builtins__, n, None) or value is _builtin(n) for n in _BUILTINS):
+        return PyConst(value=value)
+    raise MutableCapture(name, value, span=span)
+
+
+def wrap_default(value: Any, name: str, span: Span) -> FrontValue:  # noqa: ANN401 -- a default of the author's
+    """A default of a helper's parameter; tuples of constants are allowed there."""
+    if isinstance(value, tuple):
+        return Tuple(items=tuple(wrap_default(item, name, span) for item in value))
+    return wrap(value, name, span)
+
+
+def module_constant(module: ModuleType, name: str) -> float | None:
+    """A number of a module that kernels may read, such as ``math.pi``; None if there is none."""
+    value = getattr(module, name, None)
+    return value if module is math and isinstance(value, float) else None
+
+
+def _is_enum(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, enum.Enum)
+
+
+def _builtin(name: str) -> object:
+    import builtins
+
+    return getattr(builtins, name)
