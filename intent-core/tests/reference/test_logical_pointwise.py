@@ -99,12 +99,15 @@ def overflowed(expected, dtype):
     return np.where(np.abs(expected) > limit, np.copysign(np.inf, expected), expected)
 
 
-@pytest.mark.parametrize("fn", sorted(MATH))
-@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+# scipy has fewer digits than the language asks of these in f64: they are compared with exact values below.
+EXACT_BELOW = {("erfc", F64), ("i0", F64), ("lgamma", F64)}
+
+
+@pytest.mark.parametrize(
+    ("fn", "dtype"), [(f, d) for f in sorted(MATH) for d in FLOATS if (f, d) not in EXACT_BELOW], ids=str
+)
 def test_unary(fn, dtype):
     x = samples(dtype, np.random.default_rng(1))
-    if fn in ("erfc", "i0", "lgamma") and dtype is F64:
-        pytest.skip("scipy has fewer digits here; see the exact values below")
     if fn == "lgamma":
         x = x[~((x.astype(np.float64) < 0) & (x.astype(np.float64) > -60))]  # scipy is no oracle near zeros
         x = x[x != -np.inf]  # tested below
@@ -170,7 +173,8 @@ def test_lgamma_special_values():
 @pytest.mark.parametrize("fn", ["floor", "ceil", "round", "trunc", "sin", "asin", "erf", "tanh", "neg"])
 def test_negative_zero_is_kept(fn):
     out = apply(fn, F32, np.array([-0.0], np.float32))
-    assert out[0] == 0 and np.signbit(out[0]) == (fn != "neg")
+    assert out[0] == 0
+    assert np.signbit(out[0]) == (fn != "neg")
 
 
 @pytest.mark.parametrize("fn", sorted(BINARY))
@@ -196,7 +200,8 @@ def test_binary(fn, dtype):
 
 def test_maximum_propagates_nan_and_maximum_num_does_not():
     x, y = np.array([np.nan, 1, np.nan], np.float32), np.array([1, np.nan, np.nan], np.float32)
-    assert np.isnan(apply("maximum", F32, x, y)).all() and np.isnan(apply("minimum", F32, x, y)).all()
+    assert np.isnan(apply("maximum", F32, x, y)).all()
+    assert np.isnan(apply("minimum", F32, x, y)).all()
     assert apply("maximum_num", F32, x, y)[:2].tolist() == [1, 1]
     assert np.isnan(apply("minimum_num", F32, x, y)[2])
 
@@ -241,7 +246,7 @@ def test_shifts_negation_abs_invert(dtype):
 
 
 @pytest.mark.parametrize("fn", ["eq", "ne", "lt", "le", "gt", "ge"])
-@pytest.mark.parametrize("dtype", (*FLOATS, *INTEGERS), ids=str)
+@pytest.mark.parametrize("dtype", [*FLOATS, *INTEGERS], ids=str)
 def test_comparisons(fn, dtype):
     values = (
         [0, 1, 2, 3, 100] + ([-1, -2] if dtype.is_signed else []) + ([math.nan] if dtype.is_float else [])
@@ -293,7 +298,7 @@ def exact_fma(a, b, c, dtype):
     return float(round(value / unit) * unit)
 
 
-@pytest.mark.parametrize("dtype", (F16, BF16, F32, F64), ids=str)
+@pytest.mark.parametrize("dtype", [F16, BF16, F32, F64], ids=str)
 def test_fma_rounds_once(dtype):
     rng = np.random.default_rng(3)
     a, b = (rng.normal(size=3000).astype(dtype.numpy) for _ in range(2))
@@ -311,6 +316,11 @@ def test_fma_extremes_of_f64():
     c = np.array([-np.inf, 1e-310, np.nan, 1.0, -1.7e308, -0.0, 5e-324])
     with np.errstate(all="ignore"):
         out = fma(F64, a, b, c)
-    assert out[0] == -np.inf and out[1] == 1e-310 and np.isnan(out[2]) and np.isnan(out[3])
-    assert out[4] == np.inf and out[5] == 0 and out[6] == 1e-323
+    assert out[0] == -np.inf
+    assert out[1] == 1e-310
+    assert np.isnan(out[2])
+    assert np.isnan(out[3])
+    assert out[4] == np.inf
+    assert out[5] == 0
+    assert out[6] == 1e-323
     assert dtypes.F64.mantissa_bits == 52

@@ -51,16 +51,15 @@ def test_f32_is_rounded_once(dtype):
     assert convert(x, F32, dtype).astype(np.float64).tolist() == [nearest(float(v), dtype) for v in x]
 
 
-@pytest.mark.parametrize("source", (I32, I64, U32, U64), ids=str)
-@pytest.mark.parametrize("dtype", (BF16, F32, F64), ids=str)
+@pytest.mark.parametrize("source", [I32, I64, U32, U64], ids=str)
+@pytest.mark.parametrize("dtype", [BF16, F32, F64], ids=str)
 def test_integers_are_rounded_once(source, dtype):
     rng = np.random.default_rng(2)
     values = [source.minimum, source.maximum, source.maximum - 1, 0, 1, (1 << 24) + 1, (1 << 31) - 1]
     for bits in range(8, source.bits - 1):
         for offset in (-1, 0, 1):  # around the ties of 8, 24 and 53 digit formats
-            for digits in (8, 24, 53):
-                if bits > digits + 1:
-                    values.append((1 << bits) + (1 << (bits - digits)) + offset)
+            tied = [d for d in (8, 24, 53) if bits > d + 1]
+            values += [(1 << bits) + (1 << (bits - d)) + offset for d in tied]
     values += [int(v) for v in rng.integers(source.minimum, source.maximum, 500, dtype=source.numpy)]
     x = np.array(values, source.numpy)
     assert convert(x, source, dtype).astype(np.float64).tolist() == [nearest(v, dtype) for v in values]
@@ -89,9 +88,10 @@ def test_integer_to_integer_keeps_low_bits():
     assert convert(x, I32, U64).tolist() == [257, 2**64 - 1, 128, 1 << 20]
 
 
-@pytest.mark.parametrize("dtype", (F8E4M3FN, F16, BF16, F32), ids=str)
+@pytest.mark.parametrize("dtype", [F8E4M3FN, F16, BF16, F32], ids=str)
 def test_bool(dtype):
     x = np.array([0, -0.0, 0.5, np.nan], np.float32).astype(dtype.numpy)
     assert convert(x, dtype, BOOL).tolist() == [False, False, True, True]
     back = convert(np.array([True, False]), BOOL, dtype)
-    assert back.dtype == dtype.numpy and back.astype(float).tolist() == [1, 0]
+    assert back.dtype == dtype.numpy
+    assert back.astype(float).tolist() == [1, 0]
