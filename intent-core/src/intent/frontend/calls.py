@@ -19,7 +19,9 @@ from intent.frontend.values import (
     Function,
     IntrinsicRef,
     Literal,
+    NoneValue,
     PyConst,
+    Slice,
     Tuple,
 )
 from intent.language import KernelDefinition
@@ -104,6 +106,10 @@ def _builtin(
     if value is builtins.range and not kwargs and 1 <= len(args) <= 3:
         begin, end, step = (Literal(value=0), args[0], None) if len(args) == 1 else (*args, None)[:3]
         return builder.domain(begin, end, step)
+    if value is builtins.slice and not kwargs and 1 <= len(args) <= 3:
+        parts = (None, args[0], None) if len(args) == 1 else (*args, None)[:3]
+        first, last, stride = (None if isinstance(p, NoneValue) else p for p in parts)
+        return Slice(begin=first, end=last, step=stride)
     if value is builtins.len and len(args) == 1 and isinstance(args[0], Tuple):
         return Literal(value=len(args[0].items))
     if value is builtins.enumerate and len(args) == 1:

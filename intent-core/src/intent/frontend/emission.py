@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from intent.diagnostics import ImpureHelper
+from intent.diagnostics import ImpureHelper, SliceExtentObserved
 from intent.kir import (
     AssumeInBounds,
     Assumption,
@@ -30,7 +30,7 @@ from intent.kir import (
     ValueID,
 )
 from intent.types import DType, Extent, Span
-from intent.types.extent import Dyn, dyn
+from intent.types.extent import Dyn, const, dyn
 from intent.types.span import UNKNOWN
 
 _EFFECTS: dict[type[Op], str] = {
@@ -136,7 +136,9 @@ class Emitter:
 
         ``opaque``: it may form shapes but never become a value (language decision 17).
         """
-        extent = dyn(self._fresh("value"))
+        number = self._fresh("value")
+        self.bounds[number] = (const(0), None)
+        extent = dyn(number)
         if opaque:
             self.opaque.update(a for a in extent.atoms() if isinstance(a, Dyn))
         return extent
@@ -269,7 +271,14 @@ class Emitter:
     # -- facts of the kernel
 
     def condition(self, kind: Any, lhs: Extent, rhs: Extent, reason: str) -> None:
-        """Record a launch condition once; conditions on device data are left to guards (language decision 5)."""
+        """Record a launch condition once; conditions on device data are left to guards (language decision 5).
+
+        Raises SliceExtentObserved for the extent of a slice, which equals only itself (decision 17).
+        """
+        if any(atom in self.opaque for extent in (lhs, rhs) for atom in extent.atoms()):
+            helper = self.purity.helper if self.purity else "summarize"
+            use = f"{reason}: the extent {lhs} against {rhs}"
+            raise SliceExtentObserved(helper, use=use, span=self.span)
         if not (lhs.launch_visible and rhs.launch_visible):
             return
         found = Condition(kind=kind, lhs=lhs, rhs=rhs, reason=reason, span=self.span)

@@ -25,7 +25,7 @@ from intent.language import FnDefinition, Intrinsic, KernelDefinition, Namespace
 from intent.language.definitions import Definition
 from intent.types import DType, Span
 
-_BUILTINS = ("range", "len", "abs", "min", "max", "int", "float", "bool", "enumerate", "zip", "tuple", "print")
+_BUILTINS = ("range", "len", "abs", "min", "max", "int", "float", "bool", "enumerate", "zip", "tuple", "print", "slice")
 
 
 @dataclass(kw_only=True)

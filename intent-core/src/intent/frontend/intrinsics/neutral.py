@@ -39,7 +39,7 @@ def is_neutral(builder: Builder, identity: FrontValue, kind: str, dtype: DType) 
     """Whether an author's identity is provably the builtin's own: a literal, or a full of one."""
     if isinstance(identity, Literal):
         found: bool | int | float | None = identity.value
-    elif isinstance(identity, Tensor):
+    elif isinstance(identity, Tensor) and identity.dtype is dtype:
         found = _constant_behind(builder, identity.value)
     else:
         found = None

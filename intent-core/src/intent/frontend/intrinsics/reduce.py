@@ -85,7 +85,7 @@ def _generic(call: Call) -> FrontValue:
     if isinstance(callee, IntrinsicRef):
         kind = builtin_combine(call, callee)
         if len(tensors) == 1 and is_neutral(call.builder, call.front("identity"), kind, tensors[0].dtype):
-            return _reduce(call.builder, kind, tensors[0], axes)
+            return rebuild(value, iter([_reduce(call.builder, kind, tensors[0], axes)]))
     kept = _kept(tensors[0].shape, axes)
     schema = rebuild(value, iter([Leaf(dtype=t.dtype, shape=kept) for t in tensors]))
     identity = identities(call, schema)
@@ -116,9 +116,15 @@ def sources(call: Call) -> tuple[FrontValue, tuple[Tensor, ...]]:
     value = call.front("value")
     parts = list(leaves(value))
     identity = call.front("identity")
-    wanted: list[DType | None] = [None] * len(parts)
-    if same_structure(value, identity):
-        wanted = [call.builder.dtype_of(leaf) for leaf in leaves(identity)]
+    if not same_structure(value, identity):
+        raise SchemaMismatch(
+            f"identity= of {call.what}",
+            expected=value.describe(),
+            found=identity.describe(),
+            fix="give one identity per component of the value",
+            span=call.builder.span,
+        )
+    wanted = [call.builder.dtype_of(leaf) for leaf in leaves(identity)]
     tensors = [call.builder.materialize(p, d, call.what) for p, d in zip(parts, wanted, strict=True)]
     dtype = call.dtype("acc_dtype")
     if dtype is not None:

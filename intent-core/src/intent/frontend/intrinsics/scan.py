@@ -47,7 +47,7 @@ def _generic(call: Call) -> FrontValue:
     if isinstance(callee, IntrinsicRef):
         kind = builtin_combine(call, callee)
         if len(tensors) == 1 and is_neutral(call.builder, call.front("identity"), kind, tensors[0].dtype):
-            return _builtin(call, kind, tensors[0])
+            return rebuild(value, iter([_builtin(call, kind, tensors[0])]))
     shape = tensors[0].shape
     kept = tuple(extent for k, extent in enumerate(shape) if k != axis)
     schema = rebuild(value, iter([Leaf(dtype=t.dtype, shape=kept) for t in tensors]))
