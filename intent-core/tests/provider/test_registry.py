@@ -71,18 +71,24 @@ BROKEN = {
     "no object": ("other = 1", "plugin"),
     "no hook": ("class P: pass\nplugin = P()", "implements the hook intent_provider 0 times"),
     "raises": (
-        "from intent.provider import hookimpl\n"
-        "class P:\n    @hookimpl\n    def intent_provider(self): raise OSError('no licence')\nplugin = P()",
+        (
+            "from intent.provider import hookimpl\n"
+            "class P:\n    @hookimpl\n    def intent_provider(self): raise OSError('no licence')\nplugin = P()"
+        ),
         "no licence",
     ),
     "protocol": (
-        "from intent.provider import hookimpl\nclass T: name = 'broken'\n"
-        "class P:\n    @hookimpl\n    def intent_provider(self): return T()\nplugin = P()",
+        (
+            "from intent.provider import hookimpl\nclass T: name = 'broken'\n"
+            "class P:\n    @hookimpl\n    def intent_provider(self): return T()\nplugin = P()"
+        ),
         "lacks version, capabilities",
     ),
     "unknown hook": (
-        "from intent.provider import hookimpl\n"
-        "class P:\n    @hookimpl\n    def intent_provide(self): return 1\nplugin = P()",
+        (
+            "from intent.provider import hookimpl\n"
+            "class P:\n    @hookimpl\n    def intent_provide(self): return 1\nplugin = P()"
+        ),
         "intent_provide",
     ),
 }

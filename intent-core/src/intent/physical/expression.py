@@ -1,32 +1,29 @@
 """Coordinates as expressions: the SSA definition of a value, written the way people write arithmetic.
 
-``%7`` that is ``base * 4 + lane`` over lanes ``rows:4`` reads ``(program // N) * 4 + rows``. Values that
-carry data (loads, loops, reductions) are named, not expanded.
+``rows`` that is ``program * 4 + lane`` over lanes ``rows:4`` is defined as ``program * 4 + [0..3]`` and
+called ``rows`` afterwards. Values that carry data (loops, reductions) are named, not expanded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from intent.physical.fragment import Fragment, Region
 from intent.physical.ops import (
     Argument,
-    Atomic,
     Broadcast,
     Cast,
     Constant,
     Lane,
     LaunchValue,
     Load,
-    Loop,
     Op,
     Pointwise,
     Rename,
-    While,
 )
 from intent.physical.program import Program
 from intent.physical.walk import regions_of
+from intent.types import Extent
 
 __all__ = ["Expressions"]
 
@@ -40,11 +37,17 @@ _LONGEST: Final = 160
 
 
 class Expressions:
-    """Renders values of one program. Loop variables are called by their names, the local id ``program``."""
+    """Renders values of one program.
+
+    A named computation is called by its name; ``definitions`` holds what the names used so far stand for, in
+    order of first use. The local id of a segment is called ``program``.
+    """
 
     def __init__(self, program: Program) -> None:
+        self.definitions: dict[str, str] = {}
         self._defined: dict[int, Op] = {}
         self._named: dict[int, str] = {}
+        self._owner: dict[str, int] = {}
         for segment in program.segments:
             for argument in segment.body.args:
                 self._named[argument.id] = "program"
@@ -55,39 +58,50 @@ class Expressions:
             self._defined.update((result.id, op) for result in op.results)
             for inner in regions_of(op):
                 self._collect(inner)
-            for argument in _arguments(op):
-                self._named.setdefault(argument.id, argument.name or f"%{argument.id}")
+                for argument in inner.args:
+                    self._named.setdefault(argument.id, self._unique(argument))
+
+    def _unique(self, value: Fragment) -> str:
+        """The value's name; a second value of that name carries its number."""
+        if not value.name:
+            return f"%{value.id}"
+        owner = self._owner.setdefault(value.name, value.id)
+        return value.name if owner == value.id else f"{value.name}{value.id}"
 
     def text(self, value: Fragment) -> str:
         """The expression of ``value``; a very long one is cut to its name."""
         text = self._render(value)[0]
-        return text if len(text) <= _LONGEST else (value.name or f"%{value.id}")
+        return text if len(text) <= _LONGEST else self._unique(value)
 
     def _render(self, value: Fragment) -> tuple[str, int]:
         """The text and how tightly its outermost operator binds."""
         if value.id in self._named:
             return self._named[value.id], _ATOM
         op = self._defined.get(value.id)
+        if isinstance(op, Pointwise) and value.name:
+            name = self._named[value.id] = self._unique(value)
+            definition = self._pointwise(op)[0]
+            self.definitions[name] = definition
+            return name, _ATOM
         match op:
             case Constant():
                 return str(op.value), _ATOM
             case LaunchValue():
-                text = str(op.extent)
-                return text, _ATOM if text.isidentifier() or text.isdigit() else 4
+                return str(op.extent), _ATOM if _single(op.extent) else _INFIX["add"][1]
             case Argument():
                 return op.parameter, _ATOM
             case Lane():
-                return op.dim.name, _ATOM
+                return f"[0..{op.dim.size - 1}]", _ATOM
             case Cast() | Broadcast():
                 return self._render(op.value)
             case Rename():
-                return f"{self._render(op.value)[0]}[{op.source.name} as {op.target.name}]", _ATOM
+                return f"{self._render(op.value)[0]} along {op.target.name}", _INFIX["or"][1]
             case Pointwise():
                 return self._pointwise(op)
             case Load():
                 inside = ", ".join(self._render(c)[0] for c in op.coordinates)
                 return f"{op.source.name}[{inside}]", _ATOM
-        return value.name or f"%{value.id}", _ATOM
+        return self._unique(value), _ATOM
 
     def _pointwise(self, op: Pointwise) -> tuple[str, int]:
         infix = _INFIX.get(op.fn)
@@ -100,8 +114,8 @@ class Expressions:
         return f"{lhs} {sign} {rhs}", strength
 
 
-def _arguments(op: Op) -> Iterator[Fragment]:
-    if isinstance(op, (Loop, While)):
-        yield from op.body.args
-    if isinstance(op, Atomic):
-        yield from op.results
+def _single(extent: Extent) -> bool:
+    """Whether an extent is one symbol, one number or one call: text that needs no parentheses."""
+    if extent.const is not None:
+        return True
+    return len(extent.terms) == 1 and extent.terms[0][1] == 1 and len(extent.terms[0][0]) == 1

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from intent.diagnostics import (
     ArgumentDType,
     ArgumentKind,
@@ -118,9 +120,8 @@ def check_alignment(view: View, array: Array) -> None:
 
 def bound_view(view: View, array: Array) -> BoundView:
     """The array as providers receive it; on the CPU as a numpy array over the same memory."""
-    on_cpu = array.device == "cpu"
     caller = array.owner
-    if on_cpu and array.library.name != "numpy":
+    if array.device == "cpu" and not isinstance(caller, np.ndarray):
         caller = memory_of(array, view.dtype.numpy)
     return BoundView(
         name=view.name,

@@ -20,6 +20,7 @@ from intent.physical import (
     Loop,
     Op,
     Program,
+    Proof,
     Reduce,
     Scan,
     Segment,
@@ -37,10 +38,10 @@ __all__ = ["explain"]
 
 _PROOFS = {
     "region": "runs over the axis itself",
-    "static": "a constant",
-    "interval": "extents bound it",
-    "assumed": "promised by assume_in_bounds",
-    "guard": "tested by the mask",
+    "static": "is a constant inside it",
+    "interval": "is bounded by extents",
+    "assumed": "is promised by assume_in_bounds",
+    "guard": "is tested by the mask",
 }
 
 
@@ -98,7 +99,8 @@ def _axis(axis: SegmentAxis, env: Mapping[Atom, int] | None) -> str:
 
 def _body(segment: Segment, expressions: Expressions) -> list[str]:
     lines = [line for op in walk(segment.body) for line in _operation(op, expressions)]
-    return [f"group {segment.group} in each program", *dict.fromkeys(lines)]
+    names = [f"{name} = {text}" for name, text in expressions.definitions.items()]
+    return [f"group {segment.group}, in each program", *names, *dict.fromkeys(lines)]
 
 
 def _operation(op: Op, expressions: Expressions) -> Iterator[str]:
@@ -129,9 +131,17 @@ def _name(value: Fragment) -> str:
 
 def _access(verb: str, op: Load | Store | Atomic, name: str, expressions: Expressions) -> Iterator[str]:
     coordinates = ", ".join(map(expressions.text, op.coordinates))
-    proofs = "; ".join(f"axis {axis}: {_PROOFS[proof]}" for axis, proof in enumerate(op.proofs))
     mask = "" if op.valid is None else f" where {expressions.text(op.valid)}"
-    yield f"{verb} {name}[{coordinates}]{mask}" + (f"   ({proofs})" if proofs else "")
+    yield f"{verb} {name}[{coordinates}]{mask}{_proofs(op.proofs)}"
+
+
+def _proofs(proofs: tuple[Proof, ...]) -> str:
+    """Why the coordinates are in bounds, said once when all have one reason."""
+    if len(set(proofs)) == 1:
+        which = "it" if len(proofs) == 1 else "every axis"
+        return f"; in bounds: {which} {_PROOFS[proofs[0]]}"
+    reasons = ", ".join(f"axis {axis} {_PROOFS[proof]}" for axis, proof in enumerate(proofs))
+    return f"; in bounds: {reasons}" if reasons else ""
 
 
 def _storage(program: Program) -> Iterator[str]:

@@ -82,7 +82,7 @@ class Variants:
         self._kernel = kernel
         self._provider = provider
         self._analysis = analyze(kernel)
-        self._key = (kernel_key(kernel), provider.name, provider.version, options)
+        self._key = (kernel_key(kernel), provider, options)
         self._fixed = fixed
         self._buckets: dict[Bucket, list[Variant]] = {}
         self._lock = threading.RLock()
@@ -151,7 +151,7 @@ class Variants:
 
 
 def bucket(env: Mapping[Atom, int]) -> Bucket:
-    """The class of shapes that share plans: per extent its size class and the power of two that divides it."""
+    """The class of shapes that share plans: per extent its size class and the power of two dividing it."""
     return tuple(sorted((str(atom), _size_class(value), _divisor(value)) for atom, value in env.items()))
 
 
