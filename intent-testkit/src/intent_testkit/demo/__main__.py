@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from intent.diagnostics import IntentError
-from intent_testkit.demo.choose import UNUSABLE, Choice, candidates
+from intent_testkit.demo.choose import UNUSABLE, Choice, broken, candidates
 from intent_testkit.demo.jobs import JOBS, Job
 from intent_testkit.demo.run import Outcome, run_job
 from intent_testkit.demo.show import show_job, show_summary
@@ -39,6 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _first_that_works(console: Console, job: Job, requested: str | None) -> tuple[Choice, Outcome]:
     """The best choice that this machine can run, with its outcome; says why better ones were passed over."""
     refusal: IntentError | None = None
+    for name, reason in broken() if requested is None else ():
+        console.print(f"not {name}: {reason}", markup=False, highlight=False)
     for choice in candidates(requested):
         choice.enter()
         try:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from intent.diagnostics import BrokenProvider, MissingProvider, MissingToolkit, NoDevice
 from intent.provider.registry import emulating, registry
 
-__all__ = ["UNUSABLE", "Choice", "candidates"]
+__all__ = ["UNUSABLE", "Choice", "broken", "candidates"]
 
 UNUSABLE = (BrokenProvider, MissingProvider, MissingToolkit, NoDevice)
 """Errors that mean "not on this machine": the next candidate is tried."""
@@ -31,6 +31,12 @@ class Choice:
         """Set the process up for this choice; emulation has to be asked for before the first launch."""
         if self.emulate:
             os.environ["INTENT_EXECUTION"] = "emulate"
+
+
+def broken() -> Iterator[tuple[str, str]]:
+    """Name and reason of each installed provider that cannot be loaded."""
+    statuses = map(registry().status, registry().names())
+    return ((s.name, s.detail) for s in statuses if s.state in ("broken", "duplicate"))
 
 
 def candidates(requested: str | None) -> Iterator[Choice]:

@@ -10,7 +10,7 @@ RSQRT2 = 0.7071067811865476
 
 @intent.kernel
 def softmax(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")]):
-    """Each row of ``y`` is the softmax of the same row of ``x``."""
+    """Softmax of every row."""
     values = x[...]
     weights = I.exp(values - I.reduce.max(values, axis=1)[:, None])
     y[...] = weights / I.reduce.sum(weights, axis=1)[:, None]
@@ -24,7 +24,7 @@ def layer_norm(
     epsilon: I.f32,
     y: I.Out[I.f32, ("M", "N")],
 ):
-    """Each row of ``x`` minus its mean, over its standard deviation, scaled and shifted by column."""
+    """Rows of ``x`` normalised, scaled and shifted by column."""
     values = x[...]
     count = I.cast(x.shape[1], I.f32)
     mean = I.reduce.sum(values, axis=1) / count
@@ -41,6 +41,6 @@ def matmul_bias_gelu(
     bias: I.In[I.f32, ("N",)],
     c: I.Out[I.f16, ("M", "N")],
 ):
-    """``gelu(a @ b + bias)`` with a float32 accumulator, rounded once at the end."""
+    """``gelu(a @ b + bias)``, accumulated in f32, rounded once."""
     z = I.matmul(a[...], b[...], acc_dtype=I.f32) + bias[None, :]
     c[...] = I.cast(0.5 * z * (1.0 + I.erf(z * RSQRT2)), I.f16)
