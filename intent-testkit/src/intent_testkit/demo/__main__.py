@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unknown:
         parser.error(f"no such job: {', '.join(sorted(unknown))}")
     jobs = [job for job in JOBS if not options.names or job.name in options.names]
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 110)
     try:
         choice, first = _first_that_works(console, jobs[0], options.provider)
         rows = [(jobs[0], first), *((job, run_job(job, choice)) for job in jobs[1:])]
