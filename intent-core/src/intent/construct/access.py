@@ -71,7 +71,7 @@ def _inside(c: Context, point: Point, extent: Extent, frame: Frame) -> tuple[ph.
 @rule(kir.Load)
 def load(c: Context, op: kir.Load, index: int, at: At, frame: Frame) -> Point:
     """A read of a view or buffer at the relation's coordinates."""
-    source, key = c.resource(op.source)
+    source, key, owner = c.resource(op.source)
     where = address(c, op.relation, op.source.shape, op.assumed, at, frame)
     guards = where.members | where.guards
     fill: ph.Fragment | None = None
@@ -83,7 +83,7 @@ def load(c: Context, op: kir.Load, index: int, at: At, frame: Frame) -> Point:
     if where.promised:
         guards |= frame.active
     mask = c.emitter.conjunction(guards)
-    coordinates = tuple(p.fragment for p in where.coordinates)
+    coordinates = (*owner, *(p.fragment for p in where.coordinates))
     dims = c.emitter.union((*coordinates, *([mask] if mask is not None else []), *([fill] if fill is not None else [])))
     least = frame.least if where.promised else None
     version: object = None
@@ -96,7 +96,7 @@ def load(c: Context, op: kir.Load, index: int, at: At, frame: Frame) -> Point:
         coordinates=coordinates,
         valid=mask,
         fill=None if mask is None else fill,
-        proofs=where.proofs,
+        proofs=(*("region" for _ in owner), *where.proofs),
         name=op.result.name,
         least=least,
         version=version,

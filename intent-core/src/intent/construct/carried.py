@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from intent import kir
 from intent import physical as ph
 from intent.construct.context import Context
+from intent.construct.emission import Scope
 from intent.construct.frame import Binding, Frame
 from intent.construct.point import Point
 from intent.construct.relocate import NotAtHome, relocate
-from intent.construct.traversal import OpenLoop, carry, close_loop
+from intent.construct.traversal import carry
 from intent.diagnostics import PlanError
 from intent.types.extent import const
 
@@ -74,10 +76,21 @@ def held_binding(c: Context, component: int, value: ph.Fragment, home: At) -> Bi
     return read
 
 
+class Opened(Protocol):
+    """A loop under construction."""
+
+    scope: Scope
+    args: list[ph.Fragment]
+
+    def close(self, c: Context, inits: tuple[ph.Fragment, ...], yields: tuple[ph.Fragment, ...]) -> tuple[ph.Fragment, ...]:
+        """End the body and place the loop; the results are the final carries."""
+        ...
+
+
 class Carries:
     """The carries of one loop under construction."""
 
-    def __init__(self, c: Context, values: tuple[kir.Value, ...], homes: Homes, opened: OpenLoop, init: Callable[[int, At], ph.Fragment], frame: Frame) -> None:
+    def __init__(self, c: Context, values: tuple[kir.Value, ...], homes: Homes, opened: Opened, init: Callable[[int, At], ph.Fragment], frame: Frame) -> None:
         self.c, self.values, self.homes, self.opened, self.init, self.frame = c, values, homes, opened, init, frame
         self.inits: dict[int, ph.Fragment] = {}
         self.args: dict[int, ph.Fragment] = {}
@@ -123,7 +136,7 @@ class Carries:
                 yields[k] = self.c.emitter.broadcast(value, arg.dims)
         order = list(self.args)
         inits, last = tuple(self.inits[k] for k in order), tuple(yields[k] for k in order)
-        results = close_loop(self.c, self.opened, inits, last)
+        results = self.opened.close(self.c, inits, last)
         return dict(zip(order, results, strict=True))
 
 

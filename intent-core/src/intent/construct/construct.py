@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from intent import kir
 from intent import physical as ph
-from intent.construct import access, contract, control, fold, pointwise, reduce, region_scan, scan
+from intent.construct import access, contract, control, fold, pointwise, reduce, region_scan, scan, while_loop
 from intent.construct.analysis import Analysis, analyze
 from intent.construct.cleanup import remove_dead
 from intent.construct.context import Context
@@ -22,7 +22,7 @@ from intent.types.dtypes import INDEX
 from intent.types.extent import const
 from intent.types.extent import scalar as scalar_extent
 
-_RULES = (access, contract, control, fold, pointwise, reduce, region_scan, scan)
+_RULES = (access, contract, control, fold, pointwise, reduce, region_scan, scan, while_loop)
 """Importing these registers the evaluation rules."""
 
 
@@ -100,6 +100,7 @@ def _segment(c: Context, number: int, group: Group, plan: GroupPlan, offset: Ext
         fragment = e.emit(ph.Argument, ((param.value.dtype, ()),), parameter=param.name, name=param.name)[0]
         bound = scalar_extent(param.name) if param.value.dtype.is_integer else None
         frame.bindings[param.value.id] = constant_binding(Point(fragment, low=bound, high=bound))
+    c.sharing = "instance" if length.const == 1 and len(c.analysis.groups) == 1 else "invocation"
     instance = decode(c, tuple(axes), local, plan.grouped, frame)
     Runner(c, group, instance).run(c.analysis.kernel.body, frame)
     body = remove_dead(ph.Region(args=(local,), ops=tuple(e.root.ops)))

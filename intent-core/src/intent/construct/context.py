@@ -68,8 +68,9 @@ class Context:
         self.versions: dict[str, int] = {}
         self.dirty: set[str] = set()
         self.readers: set[str] = set()
-        self.buffers: dict[int, ph.Buffer] = {}
+        self.buffers: dict[int, tuple[ph.Buffer, tuple[ph.Dim, ...]]] = {}
         self.regions: dict[object, ph.Region] = {}
+        self.sharing = "invocation"
         self.workspace: list[ph.Buffer] = []
         self.slices: dict[Extent, Slice] = {}
         self.states: dict[tuple[int, int], list[tuple[ph.Fragment, tuple[Point, ...], frozenset[int]]]] = {}
@@ -246,11 +247,12 @@ class Context:
 
     # -- memory ---------------------------------------------------------------------------------------------------
 
-    def resource(self, resource: kir.Resource) -> tuple[ph.Resource, str]:
-        """The physical resource and its alias class."""
+    def resource(self, resource: kir.Resource) -> tuple[ph.Resource, str, tuple[ph.Fragment, ...]]:
+        """The physical resource, its alias class, and the coordinates of the owner's lanes that come first."""
         if isinstance(resource, kir.View):
-            return self.views[resource.name], alias_class(resource)
-        return self.buffers[resource.id], alias_class(resource)
+            return self.views[resource.name], alias_class(resource), ()
+        buffer, lanes = self.buffers[resource.id]
+        return buffer, alias_class(resource), tuple(self.emitter.lane(d) for d in lanes)
 
     def read_version(self, key: str) -> int:
         """Separate reads by the writes before them; other lanes' writes become visible through a fence."""
@@ -258,6 +260,21 @@ class Context:
             self.fence(key)
         self.readers.add(key)
         return self.versions.get(key, 0)
+
+    def wrote(self, key: str) -> None:
+        """A write to an alias class: other lanes need a fence before they read it."""
+        self.dirty.add(key)
+        self.versions[key] = self.versions.get(key, 0) + 1
+
+    def settle_writes(self) -> None:
+        """Order every earlier access before every later one."""
+        for key in sorted(self.dirty | self.readers):
+            self.fence(key)
+
+    def effects_use(self, value: kir.Value) -> bool:
+        """Whether anything uses the value."""
+        effects = self.analysis.effects
+        return bool(effects.users[value.id] or effects.yielding[value.id])
 
     def fence(self, key: str) -> None:
         """Order all accesses to an alias class so far before all later ones, across lanes."""

@@ -98,8 +98,9 @@ class Emitter:
 
     def emit(
         self,
-        kind: type[ph.Op],
+        node: type[ph.Op],
         types: tuple[tuple[DType, tuple[ph.Dim, ...]], ...],
+        /,
         *,
         name: str = "",
         least: Scope | None = None,
@@ -110,21 +111,21 @@ class Emitter:
 
         ``least``: the operation must not leave this scope. ``version`` separates reads of changed memory.
         """
-        probe = kind(id=0, results=(), **payload)
+        probe = node(id=0, results=(), **payload)
         scope = self._target(operands_of(probe), least)
-        key = (kind, types, version, _key(payload))
+        key = (node, types, version, _key(payload))
         found = scope.known.get(key)
         if found is not None:
             return found
         results = tuple(self.fragment(dtype, dims, scope, name) for dtype, dims in types)
-        self._append(scope, kind, results, payload)
+        self._append(scope, node, results, payload)
         scope.known[key] = results
         return results
 
-    def effect(self, kind: type[ph.Op], types: tuple[tuple[DType, tuple[ph.Dim, ...]], ...] = (), **payload: Any) -> tuple[ph.Fragment, ...]:
+    def effect(self, node: type[ph.Op], types: tuple[tuple[DType, tuple[ph.Dim, ...]], ...] = (), /, **payload: Any) -> tuple[ph.Fragment, ...]:
         """An effect, at the current position; it pins every enclosing scope."""
         results = tuple(self.fragment(dtype, dims, self.current) for dtype, dims in types)
-        self._append(self.current, kind, results, payload)
+        self._append(self.current, node, results, payload)
         self.pin()
         return results
 
@@ -135,9 +136,9 @@ class Emitter:
             scope.pinned = True
             scope = scope.parent
 
-    def _append(self, scope: Scope, kind: type[ph.Op], results: tuple[ph.Fragment, ...], payload: dict[str, Any]) -> ph.Op:
+    def _append(self, scope: Scope, node: type[ph.Op], results: tuple[ph.Fragment, ...], payload: dict[str, Any]) -> ph.Op:
         self.next_id += 1
-        op = kind(id=self.next_id, results=results, origin=self.origin, span=self.span, **payload)
+        op = node(id=self.next_id, results=results, origin=self.origin, span=self.span, **payload)
         scope.ops.append(op)
         for r in results:
             self.definition[r.id] = op
@@ -207,7 +208,7 @@ class Emitter:
 
     def place(
         self,
-        kind: type[ph.Op],
+        node: type[ph.Op],
         scopes: tuple[Scope, ...],
         types: tuple[tuple[DType, tuple[ph.Dim, ...]], ...],
         names: tuple[str, ...] = (),
@@ -215,7 +216,7 @@ class Emitter:
         **payload: Any,
     ) -> tuple[ph.Fragment, ...]:
         """Append an operation with regions where its outside references live (here, if it is pinned)."""
-        probe = kind(id=0, results=(), **payload)
+        probe = node(id=0, results=(), **payload)
         outside = list(operands_of(probe))
         for scope in scopes:
             outside += self._outside(scope)
@@ -229,7 +230,7 @@ class Emitter:
         results = tuple(
             self.fragment(dtype, dims, target, names[k] if k < len(names) else "") for k, (dtype, dims) in enumerate(types)
         )
-        self._append(target, kind, results, payload)
+        self._append(target, node, results, payload)
         return results
 
     def _outside(self, scope: Scope) -> list[ph.Fragment]:

@@ -54,7 +54,7 @@ class Group:
 
     ``keys``: execution axis -> label of the instance axis. ``statements``: operations to run, enclosing control
     included. ``eager``: reads held at their position. ``snapshot``: stores that overwrite what other lanes of the
-    same statement read. ``joined``: why units were joined.
+    same statement read. ``ordered``: writes and loops that must run one element after the other. ``joined``: why units were joined.
     """
 
     axes: tuple[GroupAxis, ...]
@@ -62,12 +62,13 @@ class Group:
     statements: set[int]
     eager: set[int]
     snapshot: set[int]
+    ordered: set[int]
     joined: tuple[str, ...] = ()
     units: tuple[Unit, ...] = ()
 
-    def written_in(self, op: kir.Op) -> list[kir.Resource]:
-        """The resources written inside an operation."""
-        return [o.target for r in regions_of(op) for o in walk(r) if isinstance(o, WRITES)]
+    def written_in(self, op: kir.Op) -> set[str]:
+        """The alias classes written inside an operation."""
+        return {alias_class(o.target) for r in regions_of(op) for o in walk(r) if isinstance(o, WRITES)}
 
 
 class Grouping:
@@ -99,10 +100,11 @@ class Grouping:
 
     def _unit(self, op: kir.Op, prefix: tuple[kir.For, ...]) -> Unit:
         candidates = [Candidate(("for", f.id, 0), self.classes.label(loop_axis(f)), self.trips[f.id], True) for f in prefix]
-        if isinstance(op, kir.Store):
-            for axis, e in enumerate(op.value.shape):
+        if isinstance(op, WRITES):
+            value = written_value(op)
+            for axis, e in enumerate(value.shape):
                 if e.launch_visible and e.const != 1:
-                    label = self.classes.label((op.value.id, axis))
+                    label = self.classes.label((value.id, axis))
                     candidates.append(Candidate(("store", op.id, axis), label, e, False))
         candidates = [c for c in candidates if c.extent.launch_visible]
         unit = Unit(prefix, op, candidates)
@@ -116,18 +118,19 @@ class Grouping:
         inner = [unit.op, *(o for r in regions_of(unit.op) for o in walk(r))]
         for op in inner:
             axes: tuple[AxisKey | None, ...] = ()
-            if isinstance(op, kir.Store):
+            if isinstance(op, kir.BufferAlloc):
+                unit.writes.append((op, (None,) * op.buffer.rank))
+            if isinstance(op, WRITES):
                 own = op is unit.op
-                axes = tuple(("store", op.id, k) if own else None for k in range(op.value.rank))
-                unit.reads += demand.reads(op.value, axes)
+                axes = tuple(("store", op.id, k) if own else None for k in range(written_value(op).rank))
+                for v in (op.value,) if not isinstance(op, kir.Atomic) else op.operands:
+                    unit.reads += demand.reads(v, axes if v.rank else ())
                 unit.writes.append((op, demand.relation(op.relation, axes)))
                 for v, spread in zip(op.relation.coordinates, op.relation.axes, strict=True):
                     unit.reads += demand.reads(v, tuple(axes[a] for a in spread))
                 if op.valid is not None:
                     unit.reads += demand.reads(op.valid, axes)
                 continue
-            if isinstance(op, WRITES):
-                unit.writes.append((op, demand.relation(op.relation, (None,) * 64)))
             for v in operands_of(op):
                 unit.reads += demand.reads(v, (None,) * v.rank)
             if isinstance(op, kir.Load):
@@ -175,8 +178,8 @@ class Grouping:
 
     def _conflicts(self, a: Unit, b: Unit) -> set[str]:
         found = set()
-        a_writes = {alias_class(op.target) for op, _ in a.writes}
-        b_writes = {alias_class(op.target) for op, _ in b.writes}
+        a_writes = {alias_class(target_resource(op)) for op, _ in a.writes}
+        b_writes = {alias_class(target_resource(op)) for op, _ in b.writes}
         a_reads = {alias_class(r.op.source) for r in a.reads}
         b_reads = {alias_class(r.op.source) for r in b.reads}
         found |= (a_writes & b_reads) | (b_writes & a_reads)
@@ -185,9 +188,9 @@ class Grouping:
                 (x, y)
                 for x, _ in a.writes
                 for y, _ in b.writes
-                if alias_class(x.target) == cls == alias_class(y.target)
+                if alias_class(target_resource(x)) == cls == alias_class(target_resource(y))
             ]
-            if not all(self._disjoint(x, y) for x, y in pairs):
+            if not all(self._disjoint(x, y) or commute(x, y) for x, y in pairs):
                 found.add(cls)
         return found
 
@@ -253,24 +256,42 @@ class Grouping:
             statements |= {f.id for f in unit.prefix} | {unit.op.id}
             statements |= {o.id for r in regions_of(unit.op) for o in walk(r) if self.effects.has_effect(o) or isinstance(o, kir.AssumeInBounds)}
         snapshot = {op.id for unit in units for op, sig in unit.writes if self._overwrites_reads(unit, op, sig)}
-        return Group(tuple(axes), keys, statements, self.eager, snapshot, why, tuple(units))
+        return Group(tuple(axes), keys, statements, self.eager, snapshot, self._ordered(units), why, tuple(units))
+
+    def _ordered(self, units: list[Unit]) -> set[int]:
+        """Colliding writes that no atomic performs, and the loops around them."""
+        found = set()
+        for unit in units:
+            for op in (unit.op, *(o for r in regions_of(unit.op) for o in walk(r))):
+                if isinstance(op, kir.ScatterReduce) and not has_atomic(op):
+                    found |= {op.id, *(f.id for f in unit.prefix), *self._around(unit.op, op)}
+        return found
+
+    def _around(self, outer: kir.Op, inner: kir.Op) -> set[int]:
+        return {o.id for o in (outer, *(x for r in regions_of(outer) for x in walk(r))) if any(inner in walk(r) for r in regions_of(o))}
 
     def _overwrites_reads(self, unit: Unit, op: kir.Op, signature: tuple[Signature, ...]) -> bool:
-        cls = alias_class(op.target)  # type: ignore[attr-defined]
+        if not isinstance(op, kir.Store):
+            return False
+        cls = alias_class(op.target)
         return any(
             alias_class(r.op.source) == cls and (None in r.signature or r.signature != signature) for r in unit.reads
         )
 
     def _independent(self, units: list[Unit], keys: list[AxisKey]) -> bool:
         """Whether instances that differ in this axis never touch the same element, one of them writing."""
+        if any(isinstance(op, kir.ScatterReduce) and not has_atomic(op) for u in units for op, _ in u.writes):
+            return False
         if all(k[0] == "for" for k in keys) and len(set(keys)) == 1:
             return True  # declared by the author
         accesses = []
         for unit in units:
-            accesses += [(alias_class(op.target), sig, True) for op, sig in unit.writes]
-            accesses += [(alias_class(r.op.source), r.signature, False) for r in unit.reads]
-        for cls in {a for a, _, writes in accesses if writes}:
+            accesses += [(alias_class(target_resource(op)), sig, op) for op, sig in unit.writes]
+            accesses += [(alias_class(r.op.source), r.signature, None) for r in unit.reads]
+        for cls in {a for a, _, write in accesses if write is not None}:
             touched = [sig for a, sig, _ in accesses if a == cls]
+            if all(isinstance(w, kir.Atomic | kir.ScatterReduce) for a, _, w in accesses if a == cls):
+                continue  # concurrent by their own semantics
             if len(touched) > 1 and not self._separated(touched, set(keys)):
                 return False
         return True
@@ -313,3 +334,32 @@ class Grouping:
         if isinstance(op, kir.If) and self.effects.has_effect(op):
             return op.condition.id in tainted and any(isinstance(o, kir.For | kir.While | kir.If) for r in regions_of(op) for o in walk(r))
         return any(not e.launch_visible for r in op.results for e in r.shape)
+
+
+def written_value(op: kir.Op) -> kir.Value:
+    """The value whose axes a write runs over."""
+    if isinstance(op, kir.Atomic):
+        return op.results[0] if op.results else max(op.operands, key=lambda v: v.rank)
+    assert isinstance(op, kir.Store | kir.ScatterReduce)
+    return op.value
+
+
+def target_resource(op: kir.Op) -> kir.Resource:
+    """The resource that a write or an allocation defines."""
+    if isinstance(op, kir.BufferAlloc):
+        return op.buffer
+    assert isinstance(op, WRITES)
+    return op.target
+
+
+def has_atomic(op: kir.ScatterReduce) -> bool:
+    """Whether GPUs have an indivisible form of this collision."""
+    if op.kind is None:
+        return False
+    wide = op.target.dtype.name in ("i32", "i64", "u32", "u64")
+    return wide or (op.kind == "sum" and op.target.dtype.name in ("f32", "f64", "f16", "bf16"))
+
+
+def commute(x: kir.Op, y: kir.Op) -> bool:
+    """Whether two writes to one resource may happen in either order."""
+    return isinstance(x, kir.ScatterReduce) and isinstance(y, kir.ScatterReduce) and x.kind is not None and x.kind == y.kind

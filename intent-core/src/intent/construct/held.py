@@ -34,8 +34,12 @@ class Held:
         c.workspace.append(buffer)
         return cls(buffer, lanes)
 
+    def owner(self, c: Context) -> tuple[ph.Fragment, ...]:
+        """The leading coordinates: the owner's lanes."""
+        return tuple(c.emitter.lane(d) for d in self.lanes)
+
     def _coordinates(self, c: Context, along: ph.Fragment) -> tuple[ph.Fragment, ...]:
-        return (*(c.emitter.lane(d) for d in self.lanes), along)
+        return (*self.owner(c), along)
 
     def write(self, c: Context, value: ph.Fragment, along: Point) -> None:
         """Store ``value`` at ``along``, one element per lane of the owner."""

@@ -34,7 +34,9 @@ def _row_major(c: Context, axes: tuple[ph.SegmentAxis, ...], local: ph.Fragment,
         for axis in axes[k + 1 :]:
             inner = inner * axis.programs
         if inner.const == 1:
+            # The axes after this one have one block each: block 0.
             numbers.append(rest)
+            rest = c.emitter.index(0)
             continue
         size = c.extent(inner, frame).fragment
         numbers.append(c.emitter.pointwise("floordiv", rest, size))

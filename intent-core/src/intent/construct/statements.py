@@ -1,21 +1,28 @@
-"""Effects in program order: stores, parallel points, ordered loops and branches with effects."""
+"""Effects in program order: writes, parallel points, ordered loops and branches with effects, allocations."""
 
 from __future__ import annotations
 
 from intent import kir
 from intent import physical as ph
-from intent.construct.access import address
+from intent.construct.carried import Carries, Homes, held_binding, settle, whole
 from intent.construct.context import Context
-from intent.construct.carried import Homes, NeedsDims, held_binding, whole
 from intent.construct.control import bind_counter, open_for
+from intent.construct.emission import Scope
+from intent.construct.fold import region_frame, yielded
 from intent.construct.frame import Frame, constant_binding
 from intent.construct.groups import Group
+from intent.construct.plan import Inner
 from intent.construct.point import Point
 from intent.construct.pointwise import affine
-from intent.construct.traversal import carry, close_loop, walk_axes
+from intent.construct.traversal import OpenLoop, close_loop, walk_axes
+from intent.construct.while_loop import open_while, uniform_condition
+from intent.construct.writes import write_atomic, write_scatter, write_store
 from intent.diagnostics import NotSupportedYet, PlanError
+from intent.types import Extent
+from intent.types.extent import const
 
 At = tuple[Point, ...]
+Write = kir.Store | kir.ScatterReduce | kir.Atomic
 
 
 class Runner:
@@ -38,78 +45,79 @@ class Runner:
         c = self.c
         c.emitter.span, c.emitter.origin = op.span, op.id
         match op:
-            case kir.Store():
-                self._store(op, frame)
+            case kir.Store() | kir.ScatterReduce() | kir.Atomic():
+                self._write(op, frame)
             case kir.For() if op.parallel:
                 self._parallel(op, frame)
             case kir.For():
                 self._ordered(op, frame)
+            case kir.While():
+                self._while(op, frame)
             case kir.If():
                 self._branch(op, frame)
+            case kir.BufferAlloc():
+                self._allocate(op, frame)
             case kir.AssumeInBounds():
                 pass
             case _:
                 raise NotSupportedYet(construct=type(op).__name__, span=op.span)
 
-    # -- stores ------------------------------------------------------------------------------------------------
+    # -- writes ----------------------------------------------------------------------------------------------------
 
-    def _store(self, op: kir.Store, frame: Frame) -> None:
+    def _write(self, op: Write, frame: Frame) -> None:
         c = self.c
+        shape, axes_of = write_shape(op)
+        needs_result = isinstance(op, kir.Atomic) and any(c.effects_use(r) for r in op.results)
         points: dict[int, Point] = {}
         inner = []
-        for axis, e in enumerate(op.value.shape):
+        for axis, e in enumerate(shape):
             label = self.group.keys.get(("store", op.id, axis))
             if label is not None and label in self.instance:
                 points[axis] = self.instance[label]
-            else:
-                inner.append((axis, c.analysis.classes.label((op.value.id, axis)), e, c.traversal((op.value.id, axis))))
+                continue
+            traversal = Inner(mode="serial") if op.id in self.group.ordered else c.traversal((axes_of.id, axis))
+            if needs_result and traversal.mode != "resident":
+                raise PlanError("the old values of an atomic on many elements must be resident", span=op.span)
+            inner.append((axis, c.analysis.classes.label((axes_of.id, axis)), e, traversal))
         walked = walk_axes(c, inner, c.used_dims(points.values(), frame), frame)
-        if walked.loops and op.id in self.group.snapshot:
-            raise PlanError("a store reads what it overwrites; its axes inside an instance must be resident", span=op.span)
+        if walked.loops:
+            if op.id in self.group.snapshot:
+                raise PlanError("a store reads what it overwrites; its axes inside an instance must be resident", span=op.span)
+            c.dirty |= {c.resource(op.target)[1]} & c.readers
         points |= walked.points
-        at = tuple(points[k] for k in range(op.value.rank))
-        self._write(op, at, frame)
+        at = tuple(points[k] for k in range(len(shape)))
+        self._write_at(op, at, frame)
         for loop in reversed(walked.loops):
             close_loop(c, loop, (), ())
 
-    def _write(self, op: kir.Store, at: At, frame: Frame) -> None:
+    def _write_at(self, op: Write, at: At, frame: Frame) -> None:
         c = self.c
-        target, key = c.resource(op.target)
-        value = c.evaluate(op.value, at, frame)
-        where = address(c, op.relation, op.target.shape, op.assumed, at, frame)
-        guards = where.members | where.guards | frame.active | frozenset(m for p in at for m in p.members)
-        if op.valid is not None:
-            valid = c.evaluate(op.valid, at, frame)
-            guards |= valid.members | {valid.fragment}
-        dims = c.emitter.order.sort(frame.lanes | {d for p in (*at, *where.coordinates) for d in p.fragment.dims})
-        if key in c.readers and op.id in self.group.snapshot:
-            # Other lanes may still have to read what this store overwrites.
-            c.fence(key)
-        c.emitter.effect(
-            ph.Store,
-            target=target,
-            coordinates=tuple(p.fragment for p in where.coordinates),
-            value=value.fragment,
-            valid=c.emitter.conjunction(guards),
-            dims=dims,
-            proofs=where.proofs,
-        )
-        c.dirty.add(key)
-        c.versions[key] = c.versions.get(key, 0) + 1
+        match op:
+            case kir.Store():
+                write_store(c, op, at, frame, snapshot=op.id in self.group.snapshot)
+            case kir.ScatterReduce():
+                write_scatter(c, op, at, frame, ordered=op.id in self.group.ordered)
+            case kir.Atomic():
+                made = write_atomic(c, op, at, frame)
+                for k, (result, fragment) in enumerate(zip(op.results, made, strict=False)):
+                    frame.bindings[result.id] = held_binding(c, k, fragment, at) if at else constant_binding(Point(fragment))
 
-    # -- parallel points ----------------------------------------------------------------------------------------
+    # -- parallel points ----------------------------------------------------------------------------------------------
 
     def _parallel(self, op: kir.For, frame: Frame) -> None:
         c = self.c
         label = self.group.keys.get(("for", op.id, 0))
-        loops = []
+        loops: list[OpenLoop] = []
         if label is not None and label in self.instance:
             ordinal = self.instance[label]
         else:
             axis = (-op.id - 1, 0)
             e = c.analysis.trip_count(op)
-            walked = walk_axes(c, [(0, c.analysis.classes.label(axis), e, c.traversal(axis))], c.used_dims((), frame), frame)
+            traversal = Inner(mode="serial") if op.id in self.group.ordered else c.traversal(axis)
+            walked = walk_axes(c, [(0, c.analysis.classes.label(axis), e, traversal)], c.used_dims((), frame), frame)
             ordinal, loops = walked.points[0], walked.loops
+        if loops:
+            c.dirty |= self._written(op)
         self._enter_body(op, ordinal, frame)
         for loop in reversed(loops):
             close_loop(c, loop, (), ())
@@ -131,61 +139,150 @@ class Runner:
         )
         self.run(op.body, body)
 
-    # -- ordered control ----------------------------------------------------------------------------------------
+    # -- ordered control ----------------------------------------------------------------------------------------------
 
-    def _ordered(self, op: kir.For, frame: Frame) -> None:
-        """An ordered loop with effects; every carry lives in whole lanes, so any coordinate of it is at hand."""
+    def _homes(self, values: tuple[kir.Value, ...], frame: Frame) -> Homes:
+        """Every carry of a statement lives in whole lanes, so that any coordinate of it is at hand."""
         c = self.c
         homes = Homes()
-        for k, value in enumerate(op.results):
+        for k, value in enumerate(values):
             homes.at[k] = whole(c, value, frame)
+            homes.full[k] = frozenset(range(value.rank))
             homes.dims[k] = c.emitter.order.sort(frame.lanes | {d for p in homes.at[k] for d in p.fragment.dims})
-        inits = [
-            c.emitter.broadcast(c.evaluate(v, homes.at[k], frame).fragment, homes.dims[k]) for k, v in enumerate(op.inits)
-        ]
-        written = {c.resource(r)[1] for r in self.group.written_in(op) if self._known(r)}
-        opened = open_for(c, op, frame)
-        c.dirty |= written
-        body = Frame(op.body.id, frame, opened.scope, active=frame.active, lanes=frame.lanes, least=opened.scope)
-        body.bindings[op.body.args[0].id] = bind_counter(c, op, opened, frame)
-        for k, arg in enumerate(op.body.args[1:]):
-            held = carry(c, opened, inits[k].dtype, inits[k].dims, op.results[k].name)
-            body.bindings[arg.id] = held_binding(c, k, held, homes.at[k])
-        self.run(op.body, body)
-        yields = []
-        for k, v in enumerate(op.body.yields):
-            value = c.evaluate(v, homes.at[k], body).fragment
-            if set(value.dims) - set(inits[k].dims):
-                raise NeedsDims(k, value.dims)
-            yields.append(c.emitter.broadcast(value, inits[k].dims))
-        c.emitter.pin()
-        results = close_loop(c, opened, tuple(inits), tuple(yields))
-        c.dirty |= written
-        for k, (result, made) in enumerate(zip(op.results, results, strict=True)):
-            frame.bindings[result.id] = held_binding(c, k, made, homes.at[k])
+        return homes
 
-    def _known(self, resource: kir.Resource) -> bool:
-        return isinstance(resource, kir.View) or resource.id in self.c.buffers
+    def _bind(self, values: tuple[kir.Value, ...], made: dict[int, ph.Fragment], homes: Homes, frame: Frame) -> None:
+        for k, value in enumerate(values):
+            frame.bindings[value.id] = held_binding(self.c, k, made[k], homes.at[k])
+
+    def _ordered(self, op: kir.For, frame: Frame) -> None:
+        c = self.c
+        homes = self._homes(op.results, frame)
+        written = self._written(op)
+
+        def build() -> dict[int, ph.Fragment]:
+            opened = open_for(c, op, frame)
+            c.dirty |= written
+            body = Frame(op.body.id, frame, opened.scope, active=frame.active, lanes=frame.lanes, least=opened.scope)
+            body.bindings[op.body.args[0].id] = bind_counter(c, op, opened, frame)
+            carries = Carries(c, op.results, homes, opened, lambda k, home: c.evaluate(op.inits[k], home, frame).fragment, frame)
+            for k, arg in enumerate(op.body.args[1:]):
+                body.bindings[arg.id] = carries.binding(k)
+            self.run(op.body, body)
+            c.emitter.pin()
+            return carries.finish(lambda k, home: c.evaluate(op.body.yields[k], home, body).fragment)
+
+        self._bind(op.results, settle(c, op.results, homes, frame, build), homes, frame)
+        c.dirty |= written
+
+    def _while(self, op: kir.While, frame: Frame) -> None:
+        c = self.c
+        homes = self._homes(op.results, frame)
+        written = self._written(op)
+
+        def build() -> dict[int, ph.Fragment]:
+            opened = open_while(c, op, frame)
+            c.dirty |= written
+            carries = Carries(c, op.results, homes, opened, lambda k, home: c.evaluate(op.inits[k], home, frame).fragment, frame)
+            body = region_frame(op.body, [carries.binding(k) for k in range(len(op.results))], frame, opened.scope)
+            body.least = opened.scope
+            self.run(op.body, body)
+            c.emitter.pin()
+            following = region_frame(op.condition, yielded(c, op.body, body), frame, opened.scope)
+            opened.following = uniform_condition(c, op, c.scalar(op.condition.yields[0], following))
+            return carries.finish(lambda k, home: c.evaluate(op.body.yields[k], home, body).fragment)
+
+        self._bind(op.results, settle(c, op.results, homes, frame, build), homes, frame)
+        c.dirty |= written
+
+    def _written(self, op: kir.Op) -> set[str]:
+        return self.group.written_in(op)
 
     def _branch(self, op: kir.If, frame: Frame) -> None:
         c = self.c
         condition = c.scalar(op.condition, frame)
-        if op.results:
-            raise NotSupportedYet(construct="a branch with effects that also yields values", span=op.span)
         if condition.fragment.uniform:
-            regions, scopes = [], []
-            for region in (op.then, op.orelse):
-                with c.emitter.nested() as scope:
-                    self.run(region, Frame(region.id, frame, c.emitter.current, active=frame.active, lanes=frame.lanes, least=scope))
-                scopes.append(scope)
-                regions.append(ph.Region(args=(), ops=tuple(scope.ops)))
-            c.emitter.place(ph.If, tuple(scopes), (), condition=condition.fragment, then=regions[0], orelse=regions[1])
+            self._uniform_branch(op, condition.fragment, frame)
             return
+        sides: list[list[ph.Fragment]] = []
+        homes = self._homes(op.results, frame)
         for region, test in ((op.then, condition.fragment), (op.orelse, c.emitter.pointwise("not", condition.fragment))):
             inner = Frame(region.id, frame, c.emitter.current, active=frame.active | {test}, lanes=frame.lanes, least=frame.least)
             self.run(region, inner)
+            sides.append([c.evaluate(v, homes.at[k], inner).fragment for k, v in enumerate(region.yields)])
+        made = {k: c.emitter.pointwise("select", condition.fragment, a, b) for k, (a, b) in enumerate(zip(*sides, strict=True))}
+        self._bind(op.results, made, homes, frame)
 
-    # -- reads that keep their place ----------------------------------------------------------------------------
+    def _uniform_branch(self, op: kir.If, condition: ph.Fragment, frame: Frame) -> None:
+        c = self.c
+        homes = self._homes(op.results, frame)
+        scopes: list[Scope] = []
+        regions: list[ph.Region] = []
+        before, dirty = dict(c.versions), set(c.dirty)
+        for region in (op.then, op.orelse):
+            c.dirty = set(dirty)
+            with c.emitter.nested() as scope:
+                inner = Frame(region.id, frame, scope, active=frame.active, lanes=frame.lanes, least=scope)
+                self.run(region, inner)
+                yields = [c.evaluate(v, homes.at[k], inner).fragment for k, v in enumerate(region.yields)]
+                yields = [c.emitter.broadcast(v, homes.dims[k]) for k, v in enumerate(yields)]
+                c.emitter.pin()
+            scopes.append(scope)
+            regions.append(ph.Region(args=(), ops=tuple(scope.ops), yields=tuple(yields)))
+        types = tuple((v.dtype, homes.dims[k]) for k, v in enumerate(op.results))
+        payload = {"condition": condition, "then": regions[0], "orelse": regions[1]}
+        results = c.emitter.place(ph.If, tuple(scopes), types, tuple(v.name for v in op.results), **payload)
+        # What either side wrote may have been written.
+        c.dirty |= dirty | self._written(op)
+        c.versions = {k: c.versions.get(k, 0) + 1 for k in {*before, *c.versions}}
+        self._bind(op.results, dict(enumerate(results)), homes, frame)
+
+    # -- allocations and reads that keep their place -------------------------------------------------------------------
+
+    def _allocate(self, op: kir.BufferAlloc, frame: Frame) -> None:
+        """A program-private buffer, with one copy per lane of its allocation scope."""
+        c = self.c
+        shape = []
+        for e in op.buffer.shape:
+            bound = c.analysis.upper_bound(e)
+            if bound is None:
+                raise PlanError(f"buffer {op.buffer.name} has an extent that is not known before launch: {e}", span=op.span)
+            shape.append(bound)
+        lanes = c.emitter.order.sort(frame.lanes)
+        made = ph.Buffer(
+            id=c.next_buffer(),
+            name=op.buffer.name,
+            dtype=op.buffer.dtype,
+            shape=(*(const(d.size) for d in lanes), *shape),
+            scope="program" if frame.scope is c.emitter.root else "iteration",
+        )
+        c.buffers[op.buffer.id] = (made, lanes)
+        c.by_class[c.resource(op.buffer)[1]] = made
+        c.workspace.append(made)
+        if op.init is not None:
+            self._initialise(op, frame)
+
+    def _initialise(self, op: kir.BufferAlloc, frame: Frame) -> None:
+        c = self.c
+        assert op.init is not None
+        resource, key, owner = c.resource(op.buffer)
+        if key in c.readers or key in c.dirty:
+            c.fence(key)
+        axes = []
+        for k, e in enumerate(op.buffer.shape):
+            last = k == op.buffer.rank - 1
+            axes.append((k, f"{op.buffer.name}_{k}", e, Inner(mode="serial", size=32 if last else 1)))
+        walked = walk_axes(c, axes, c.used_dims((), frame), frame)
+        at = tuple(walked.points[k] for k in range(op.buffer.rank))
+        value = c.evaluate(op.init, at if op.init.rank else (), frame).fragment
+        guards = frame.active | walked.members
+        dims = c.emitter.order.sort((*frame.lanes, *(d for p in at for d in p.fragment.dims)))
+        coordinates = (*owner, *(p.fragment for p in at))
+        payload = {"target": resource, "coordinates": coordinates, "value": value, "valid": c.emitter.conjunction(guards)}
+        c.emitter.effect(ph.Store, **payload, dims=dims, proofs=tuple("region" for _ in coordinates))
+        for loop in reversed(walked.loops):
+            close_loop(c, loop, (), ())
+        c.wrote(key)
 
     def _hold(self, op: kir.Load, frame: Frame) -> None:
         """Evaluate a read of mutable memory here; later uses take the held value."""
@@ -195,3 +292,11 @@ class Runner:
         home = whole(c, value, frame)
         held = c.evaluate(value, home, frame).fragment
         frame.bindings[value.id] = held_binding(c, 0, held, home)
+
+
+def write_shape(op: Write) -> tuple[tuple[Extent, ...], kir.Value]:
+    """The shape a write runs over and the value whose axes it is."""
+    if isinstance(op, kir.Atomic):
+        value = op.results[0] if op.results else max(op.operands, key=lambda v: v.rank)
+        return value.shape, value
+    return op.value.shape, op.value

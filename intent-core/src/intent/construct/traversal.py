@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from intent import physical as ph
 from intent.construct.context import Context
@@ -12,7 +13,7 @@ from intent.construct.frame import Frame
 from intent.construct.plan import Inner
 from intent.construct.point import Point
 from intent.diagnostics import PlanError
-from intent.types import Extent
+from intent.types import DType, Extent
 from intent.types.dtypes import INDEX
 from intent.types.extent import const
 
@@ -28,6 +29,17 @@ class OpenLoop:
     step: ph.Fragment
     args: list[ph.Fragment] = field(default_factory=list)
 
+    def close(self, c: Context, inits: tuple[ph.Fragment, ...], yields: tuple[ph.Fragment, ...]) -> tuple[ph.Fragment, ...]:
+        """End the body and place the loop; the results are the final carries."""
+        return close_loop(c, self, inits, yields)
+
+
+class HasArguments(Protocol):
+    """A region under construction that takes arguments."""
+
+    scope: Scope
+    args: list[ph.Fragment]
+
 
 def open_loop(c: Context, begin: ph.Fragment, end: ph.Fragment, step: ph.Fragment, name: str) -> OpenLoop:
     """Begin a loop; evaluation goes into its body until it is closed."""
@@ -38,9 +50,9 @@ def open_loop(c: Context, begin: ph.Fragment, end: ph.Fragment, step: ph.Fragmen
     return OpenLoop(scope, c.emitter.fragment(INDEX, (), scope, name), begin, end, step)
 
 
-def carry(c: Context, loop: OpenLoop, dtype: object, dims: Iterable[ph.Dim], name: str = "") -> ph.Fragment:
+def carry(c: Context, loop: HasArguments, dtype: DType, dims: Iterable[ph.Dim], name: str = "") -> ph.Fragment:
     """A new carried value of an open loop."""
-    arg = c.emitter.fragment(dtype, dims, loop.scope, name)  # type: ignore[arg-type]
+    arg = c.emitter.fragment(dtype, dims, loop.scope, name)
     loop.args.append(arg)
     return arg
 

@@ -1,0 +1,75 @@
+"""``while``: a uniform loop whose next condition is carried with the values it tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from intent import kir
+from intent import physical as ph
+from intent.construct.carried import Carries, Homes, settle
+from intent.construct.context import Context, rule
+from intent.construct.emission import Scope
+from intent.construct.fold import region_frame, yielded
+from intent.construct.frame import Frame
+from intent.construct.point import Point
+from intent.construct.relocate import relocate
+from intent.diagnostics import PlanError
+from intent.types.dtypes import BOOL
+
+At = tuple[Point, ...]
+
+
+@dataclass
+class OpenWhile:
+    """A while loop under construction. ``active`` is carried in front of the values."""
+
+    scope: Scope
+    first: ph.Fragment
+    least: Scope | None
+    args: list[ph.Fragment] = field(default_factory=list)
+    following: ph.Fragment | None = None
+
+    def close(self, c: Context, inits: tuple[ph.Fragment, ...], yields: tuple[ph.Fragment, ...]) -> tuple[ph.Fragment, ...]:
+        """End the body and place the loop; the results are the final carries."""
+        assert self.following is not None
+        active = c.emitter.fragment(BOOL, (), self.scope, "active")
+        tests = [c.emitter.fragment(a.dtype, a.dims, self.scope, a.name) for a in (active, *self.args)]
+        c.emitter.close(self.scope)
+        condition = ph.Region(args=tuple(tests), ops=(), yields=(tests[0],))
+        body = ph.Region(args=(active, *self.args), ops=tuple(self.scope.ops), yields=(self.following, *yields))
+        types = tuple((a.dtype, a.dims) for a in (active, *self.args))
+        payload = {"inits": (self.first, *inits), "condition": condition, "body": body}
+        return c.emitter.place(ph.While, (self.scope,), types, least=self.least, **payload)[1:]
+
+
+def open_while(c: Context, op: kir.While, frame: Frame) -> OpenWhile:
+    """Evaluate the first condition and begin the body."""
+    entry = region_frame(op.condition, [lambda at, v=v: c.evaluate(v, at, frame) for v in op.inits], frame, c.emitter.current)  # type: ignore[misc]
+    first = uniform_condition(c, op, c.scalar(op.condition.yields[0], entry))
+    return OpenWhile(c.emitter.open(), first, frame.least)
+
+
+def uniform_condition(c: Context, op: kir.While, point: Point) -> ph.Fragment:
+    """The condition, which all lanes must share."""
+    del c
+    if not point.fragment.uniform:
+        raise PlanError(f"the condition of a while loop differs between the lanes {point.fragment.dims}", span=op.span)
+    return point.fragment
+
+
+@rule(kir.While)
+def while_loop(c: Context, op: kir.While, index: int, at: At, frame: Frame) -> Point:
+    """The final value of one carry."""
+    homes = Homes(at={index: at}, full={index: frozenset()})
+
+    def build() -> dict[int, ph.Fragment]:
+        opened = open_while(c, op, frame)
+        carries = Carries(c, op.results, homes, opened, lambda k, home: c.evaluate(op.inits[k], home, frame).fragment, frame)
+        body = region_frame(op.body, [carries.binding(k) for k in range(len(op.results))], frame, opened.scope)
+        following = region_frame(op.condition, yielded(c, op.body, body), frame, opened.scope)
+        opened.following = uniform_condition(c, op, c.scalar(op.condition.yields[0], following))
+        return carries.finish(lambda k, home: c.evaluate(op.body.yields[k], home, body).fragment)
+
+    results = settle(c, op.results, homes, frame, build)
+    value = relocate(c, index, results[index], homes.at[index], at, homes.full[index])
+    return Point(value, frozenset(m for p in at for m in p.members))
