@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 from typing import Literal as Choice
 
 from intent.diagnostics import NonInjectiveAssignment, ReadBeforeWrite, ShapeMismatch, WriteToReadOnly
@@ -33,7 +34,7 @@ class Accesses(Relations):
         """Read of a view or buffer. Axes made by ``None`` are broadcast afterwards."""
         self._check_read(resource)
         relation, shape = _without_new(access)
-        fields = {
+        fields: dict[str, Any] = {
             "source": resource,
             "relation": relation,
             "valid": valid and valid.value,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from intent.diagnostics import BranchTypesDiffer, IntentError, NameMayBeUndefined, ReturnTypesDiffer
 from intent.frontend.emission import Frame
@@ -143,13 +144,21 @@ def _merge_name(
             return side
     if then is None or orelse is None:
         where = f"in one branch of the if at line {span.line}"
-        return Undefined(name=name, error=lambda use: NameMayBeUndefined(name, assigned=where, span=use))
+        return Undefined(name=name, error=partial(_half_defined, name, where))
     parts = _components(lowering, branches, name, then, orelse)
     if parts is None:
-        described = then.describe(), orelse.describe()
-        return Undefined(name=name, error=lambda _: _differ(lowering, name, *described, span))
+        error = _differ(lowering, name, then.describe(), orelse.describe(), span)
+        return Undefined(name=name, error=partial(_known_error, error))
     joined.extend(p for p in parts if isinstance(p, _Joined))
     return then, parts
+
+
+def _half_defined(name: str, where: str, use: Span) -> IntentError:
+    return NameMayBeUndefined(name, assigned=where, span=use)
+
+
+def _known_error(error: IntentError, _use: Span) -> IntentError:
+    return error
 
 
 def _half_result(

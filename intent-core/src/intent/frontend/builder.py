@@ -71,16 +71,6 @@ class Builder(Accesses):
             return ()
         return self.data(front).shape
 
-    def dtype_of(self, front: FrontValue) -> DType | None:
-        """The dtype of data; None for a literal, which has none yet."""
-        if isinstance(front, ViewRef | BufferRef):
-            return front.resource.dtype
-        if isinstance(front, Tensor | Leaf):
-            return front.dtype
-        if isinstance(front, Domain | ExtentRef):
-            return INDEX
-        return None
-
     # -- conversions
 
     def cast(self, front: FrontValue, dtype: DType) -> Tensor:

@@ -104,8 +104,8 @@ def _builtin(
 ) -> FrontValue:  # fmt: skip
     builder, name = lowering.builder, ast.unparse(node.func)
     if value is builtins.range and not kwargs and 1 <= len(args) <= 3:
-        begin, end, step = (Literal(value=0), args[0], None) if len(args) == 1 else (*args, None)[:3]
-        return builder.domain(begin, end, step)
+        begin, end = (Literal(value=0), args[0]) if len(args) == 1 else (args[0], args[1])
+        return builder.domain(begin, end, args[2] if len(args) == 3 else None)
     if value is builtins.slice and not kwargs and 1 <= len(args) <= 3:
         parts = (None, args[0], None) if len(args) == 1 else (*args, None)[:3]
         first, last, stride = (None if isinstance(p, NoneValue) else p for p in parts)

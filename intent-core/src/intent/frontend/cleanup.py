@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import fields, replace
+from typing import Any
 
 from intent.kir import (
     AssumeInBounds,
@@ -46,7 +47,11 @@ def _region(region: Region, used: set[int]) -> Region:
 
 
 def _op(op: Op, used: set[int]) -> Op:
-    regions = {f.name: _region(getattr(op, f.name), used) for f, role in roles(type(op)) if role == "region" and getattr(op, f.name) is not None}
+    regions = {
+        f.name: _region(region, used)
+        for f, role in roles(type(op))
+        if role == "region" and (region := getattr(op, f.name)) is not None
+    }
     used.update(value.id for value in operands_of(op))
     for result in op.results:
         _use_extents(result.shape, used)
@@ -56,7 +61,7 @@ def _op(op: Op, used: set[int]) -> Op:
             _use_extents((value,), used)
     if isinstance(op, BufferAlloc):
         _use_extents(op.buffer.shape, used)
-    changed = {name: region for name, region in regions.items() if region is not getattr(op, name)}
+    changed: dict[str, Any] = {name: region for name, region in regions.items() if region is not getattr(op, name)}
     return replace(op, **changed) if changed else op
 
 

@@ -201,7 +201,7 @@ def _unary(lowering: Lowering, node: ast.expr) -> FrontValue:
         condition = lowering.condition(operand, "not")
         return Literal(value=not condition) if isinstance(condition, bool) else builder.pointwise("not", condition)
     if isinstance(operand, Literal):
-        folds = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
+        folds: dict[type[ast.unaryop], Callable[[Any], Any]] = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
         if isinstance(node.op, ast.Invert) and isinstance(operand.value, bool):
             return Literal(value=not operand.value)
         return fold_literals(lowering, "-", lambda a, _: folds[type(node.op)](a), operand, operand)

@@ -127,17 +127,13 @@ def _flattened(expression: Extent, open_: dict[int, Dyn], shape: tuple[Extent, .
             return []
         strides[axis] = strides.get(axis, const(0)) + Extent(((rest, k),))
     order: list[int] = []
-    step: Extent | None = None
     remaining = dict(strides)
-    while remaining:
-        axis = next(
-            (a for a, s in remaining.items() if s is step or (step is None and (s.const or 0) > 0)), None
-        ) if step is not None else _smallest(remaining)  # fmt: skip
-        if axis is None:
-            return []
-        step = remaining.pop(axis) * shape[axis]
-        order.append(axis)
-    return order
+    following = _smallest(remaining)
+    while following is not None:
+        step = remaining.pop(following) * shape[following]
+        order.append(following)
+        following = next((axis for axis, stride in remaining.items() if stride is step), None)
+    return [] if remaining else order
 
 
 def _smallest(strides: dict[int, Extent]) -> int | None:

@@ -9,7 +9,16 @@ import numpy as np
 
 from intent.diagnostics import LiteralNotRepresentable, SliceExtentObserved, WrongDType, WrongKind
 from intent.frontend.emission import Emitter
-from intent.frontend.values import Domain, ExtentRef, FrontValue, Literal, Tensor
+from intent.frontend.values import (
+    BufferRef,
+    Domain,
+    ExtentRef,
+    FrontValue,
+    Leaf,
+    Literal,
+    Tensor,
+    ViewRef,
+)
 from intent.kir import Cast, Constant, DomainID, ExtentValue, Iota, Value
 from intent.types import DType, Extent
 from intent.types.dtypes import BOOL, F64, I64, INDEX
@@ -181,6 +190,16 @@ class Leaves(Emitter):
             (Iota, identity), depth, Iota, INDEX, (extent,), begin=zero, step=one, domain=identity
         )
         return Tensor(value=result)
+
+    def dtype_of(self, front: FrontValue) -> DType | None:
+        """The dtype of data; None for a literal, which has none yet."""
+        if isinstance(front, ViewRef | BufferRef):
+            return front.resource.dtype
+        if isinstance(front, Tensor | Leaf):
+            return front.dtype
+        if isinstance(front, Domain | ExtentRef):
+            return INDEX
+        return None
 
     # -- run-time data of anything
 

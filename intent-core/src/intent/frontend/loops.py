@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from intent.diagnostics import (
     BreakInParallel,
@@ -28,6 +29,7 @@ from intent.frontend.values import (
     Undefined,
 )
 from intent.kir import For, Region, Value, While
+from intent.types import Span
 from intent.types.dtypes import INDEX
 from intent.types.extent import dyn
 
@@ -56,14 +58,14 @@ def _dispatch(lowering: Lowering, stmt: ast.For | ast.While, until: Sequence[str
         _unrolled(lowering, stmt, source, until)
         return
     regions = source.items if isinstance(source, Tuple) else (source,)
-    domains = [r.positions if isinstance(r, RaggedGroup) else r for r in regions]
-    for domain in domains:
+    for region in regions:
+        domain = region.positions if isinstance(region, RaggedGroup) else region
         if not isinstance(domain, Domain):
             raise WrongKind(
                 "for", expected="a domain, subregion or range", found=domain.describe(), argument=ast.unparse(stmt.iter),
                 fix="write for i in I.domain(0, n), or use the whole tensor", span=lowering.builder.span,
             )  # fmt: skip
-    if domains[0].parallel:  # type: ignore[union-attr]
+    if _region(regions[0]).parallel:
         _refuse_exits(lowering, exits)
         _lower_parallel(lowering, stmt, regions)
     elif until:
@@ -131,10 +133,18 @@ def _leave(
         if name not in after:
             where = f"inside the loop at line {line}"
             names[name] = Undefined(
-                name=name, error=lambda use, name=name: NameMayBeUndefined(name, assigned=where, span=use)  # type: ignore[misc]
+                name=name, error=partial(_undefined, name, where)
             )
     names.update(after)
     lowering.scope.names = names
+
+
+def _undefined(name: str, where: str, use: Span) -> NameMayBeUndefined:
+    return NameMayBeUndefined(name, assigned=where, span=use)
+
+
+def _carried_out(name: str, blame: Span, use: Span) -> CarryInParallel:
+    return CarryInParallel(name, span=blame, notes=[f"it is read at line {use.line}"])
 
 
 # -- for
@@ -222,7 +232,7 @@ def _lower_parallel(lowering: Lowering, stmt: ast.For, regions: Sequence[FrontVa
         if name in outer and name in stmt.live_after:  # type: ignore[attr-defined]
             blame = lowering.span(written[name])
             lowering.scope.names[name] = Undefined(
-                name=name, error=lambda _, name=name, blame=blame: CarryInParallel(name, span=blame)  # type: ignore[misc]
+                name=name, error=partial(_carried_out, name, blame)
             )
 
 

@@ -50,7 +50,7 @@ class Lowering:
         self._preparation = Preparation(self)
         self._spans: dict[int, tuple[ast.AST, Span]] = {}
         self._texts: dict[int, tuple[FrontValue, ast.expr]] = {}
-        builder.text_of = self.text_of  # type: ignore[method-assign]
+        builder.text_of = self.text_of
 
     # -- places
 

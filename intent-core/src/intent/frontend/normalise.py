@@ -55,11 +55,9 @@ class Normaliser:
 
     def function(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
         """The whole body; afterwards ``.result`` holds what was returned, if anything."""
-        found = _escapes(body)
         out = self._block(body, _Context())
         if RETURNED in _flags_read(out):
             out.insert(0, _assign(RETURNED, ast.Constant(value=False), body[0]))
-        del found
         return out
 
     def _block(self, body: Sequence[ast.stmt], context: _Context) -> list[ast.stmt]:
@@ -124,7 +122,7 @@ class Normaliser:
         assert isinstance(stmt, ast.For | ast.While)
         self._count += 1
         inner = _Context(stop=f".stop{self._count}", skip=f".skip{self._count}")
-        kinds = _escapes(stmt.body, inside=True)
+        kinds = _escapes(stmt.body)
         body = self._block(stmt.body, inner)
         until = [n for n, kind in ((inner.stop, "break"), (RETURNED, "return")) if kind in kinds and n]
         loop: ast.For | ast.While
@@ -135,13 +133,13 @@ class Normaliser:
         ast.copy_location(loop, stmt)
         if not until:
             return [loop]
-        exits = [e for e in inner.exits if isinstance(e, ast.Break | ast.Return)]
+        exits: list[ast.stmt] = [e for e in inner.exits if isinstance(e, ast.Break | ast.Return)]
         context.exits.extend(e for e in exits if isinstance(e, ast.Return))
         start = [_assign(n, ast.Constant(value=False), stmt) for n in until if n == inner.stop]
         return [*start, Loop(loop, until, exits)]
 
 
-def _escapes(body: Sequence[ast.stmt], *, inside: bool = False) -> set[str]:
+def _escapes(body: Sequence[ast.stmt]) -> set[str]:
     """The kinds of exits in ``body`` that leave it: break and continue of a loop around it, and return."""
     found: set[str] = set()
     for stmt in body:
@@ -155,7 +153,6 @@ def _escapes(body: Sequence[ast.stmt], *, inside: bool = False) -> set[str]:
             found |= _escapes(stmt.body) | _escapes(stmt.orelse)
         elif isinstance(stmt, ast.For | ast.While):
             found |= _escapes(stmt.body) & {"return"}
-    del inside
     return found
 
 

@@ -76,7 +76,8 @@ def name_of(node: ast.Subscript) -> str:
 
 def _item(lowering: Lowering, node: ast.expr) -> FrontValue:
     if isinstance(node, ast.Slice):
-        begin, end, step = (p and lowering.expression(p) for p in (node.lower, node.upper, node.step))
+        parts = (node.lower, node.upper, node.step)
+        begin, end, step = (None if p is None else lowering.expression(p) for p in parts)
         return Slice(begin=begin, end=end, step=step)
     return lowering.expression(node)
 

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from intent.diagnostics import IntentError
 from intent.kir import Buffer, DomainID, Resource, Value, View
-from intent.types import DType, Extent
+from intent.types import DType, Extent, Span
 
 if TYPE_CHECKING:
     from intent.frontend.relations import Access
@@ -288,10 +289,10 @@ class Slice(FrontValue):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Undefined(FrontValue):
-    """A name that some path does not define (or defines with another type); an error where it is used."""
+    """A name that some path does not define (or defines with another type); ``error`` makes the error of a use."""
 
     name: str
-    error: Callable[[], Exception] = field(repr=False)
+    error: Callable[[Span], IntentError] = field(repr=False)
 
     def describe(self) -> str:
         return "undefined"
