@@ -1,0 +1,33 @@
+"""What Triton can do, as planning and the expand passes read it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from intent.provider import Capabilities
+from intent_provider_triton.emit.literals import TYPES
+from intent_provider_triton.spelling import native_functions
+
+_RMW_INTEGER: Final = ("add", "max", "min", "and", "or", "xor", "exchange")
+_RMW_FLOAT: Final = ("add", "max", "min", "exchange")
+
+CAPABILITIES: Final = Capabilities(
+    dtypes=frozenset(TYPES) - {"index"},
+    power_of_two=True,
+    max_lanes=1 << 20,
+    dot_minimum=(16, 16, 16),
+    dot_dtypes=frozenset(
+        {
+            ("f16", "f32"), ("bf16", "f32"), ("f32", "f32"), ("f8e4m3fn", "f32"), ("f8e5m2", "f32"), ("i8", "i32"),
+            ("f16", "f16"), ("bf16", "bf16"),
+        }
+    ),
+    functions=native_functions(),
+    atomics=frozenset(
+        {(kind, dtype) for kind in _RMW_INTEGER for dtype in ("i32", "u32", "i64", "u64")}
+        | {(kind, dtype) for kind in _RMW_FLOAT for dtype in ("f32", "f64")}
+        | {("add", "f16"), ("add", "bf16")}
+    ),
+    grid_limit=(1 << 31) - 1,
+    needs_gpu=True,
+)  # fmt: skip

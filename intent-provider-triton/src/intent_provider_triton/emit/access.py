@@ -1,0 +1,198 @@
+"""Loads, stores and atomics: pointer arithmetic, masks and fills."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from intent.diagnostics import CapabilityError
+from intent.physical import Atomic, Buffer, Dim, Fragment, Load, Store, View
+from intent.types import Extent
+from intent.types.dtypes import INDEX
+from intent.types.extent import const
+from intent_provider_triton.emit.bounds import INT32_MAX, INT32_MIN
+from intent_provider_triton.emit.literals import call_safe, literal, typed
+from intent_provider_triton.emit.value import Prec, Value, Width, expanded, shape_text, union_dims
+from intent_provider_triton.spelling import PROVIDER
+
+if TYPE_CHECKING:
+    from intent_provider_triton.emit.body import Body
+
+
+def load(body: Body, op: Load) -> None:
+    """``tl.load``; without ``valid`` it has neither mask nor fill."""
+    source = op.source
+    if isinstance(source, Buffer) and source.storage == "registers":
+        _register_load(body, op, source)
+        return
+    valid = body.use(op.valid) if op.valid is not None else None
+    pointer = _pointer(body, source, op.coordinates)
+    dims = union_dims(op.result.dims, [pointer, *([valid] if valid else [])])
+    arguments = [_shaped(pointer, dims).text]
+    fill = body.use(op.fill) if op.fill is not None else literal(0, source.dtype)
+    if valid is not None:
+        arguments += [f"mask={expanded(valid, dims).text}", f"other={_bare(fill, dims)}"]
+    text = f"tl.load({', '.join(arguments)})"
+    value = Value(text=text, prec=Prec.ATOM, dtype=source.dtype, dims=dims)
+    body.define(op.result, value, op.span, statement=True, hint=f"{source.name}_value")
+
+
+def store(body: Body, op: Store) -> None:
+    """``tl.store`` over the execution dims."""
+    target = op.target
+    value = body.use(op.value)
+    valid = body.use(op.valid) if op.valid is not None else None
+    if isinstance(target, Buffer) and target.storage == "registers":
+        _register_store(body, op, target, value, valid)
+        return
+    pointer = _shaped(_pointer(body, target, op.coordinates), op.dims)
+    arguments = [pointer.text, _bare(value, op.dims)]
+    if valid is not None:
+        arguments.append(f"mask={expanded(valid, op.dims).text}")
+    body.writer.statement(f"tl.store({', '.join(arguments)})", op.span)
+
+
+_RMW = {
+    "add": "atomic_add", "max": "atomic_max", "min": "atomic_min", "and": "atomic_and", "or": "atomic_or",
+    "xor": "atomic_xor", "exchange": "atomic_xchg",
+}  # fmt: skip
+
+
+def atomic(body: Body, op: Atomic) -> None:
+    """Read-modify-write operations; the old value is the result."""
+    if op.kind not in _RMW:
+        raise CapabilityError(PROVIDER, capability=f"atomic {op.kind}", needed=op.kind, span=op.span)
+    valid = body.use(op.valid) if op.valid is not None else None
+    (operand,) = (body.use(o) for o in op.operands)
+    pointer = _shaped(_pointer(body, op.target, op.coordinates), op.dims)
+    scope = "cta" if op.sharing == "instance" else "gpu"
+    arguments = [pointer.text, expanded(typed(operand), op.dims).text]
+    if valid is not None:
+        arguments.append(f"mask={expanded(valid, op.dims).text}")
+    arguments += [f'sem="{op.order}"', f'scope="{scope}"']
+    text = f"tl.{_RMW[op.kind]}({', '.join(arguments)})"
+    value = Value(text=text, prec=Prec.ATOM, dtype=op.target.dtype, dims=op.dims)
+    if op.results:
+        body.define(op.results[0], value, op.span, statement=True, hint="old")
+    else:
+        body.writer.statement(text, op.span)
+
+
+def _bare(value: Value, dims: Sequence[Dim]) -> str:
+    """A value that Triton casts to the element type; only literals that survive its default types stay bare."""
+    if not value.literal:
+        return expanded(value, dims).text
+    plain = value.text in _SAFE_FLOATS if value.dtype.is_float else value.width is Width.SMALL
+    return value.text if plain or value.dtype.kind == "bool" else call_safe(value).text
+
+
+_SAFE_FLOATS = frozenset({"0.0", "1.0", "-1.0", 'float("inf")', '-float("inf")', 'float("nan")'})
+
+
+def _shaped(pointer: Value, dims: Sequence[Dim]) -> Value:
+    """A pointer tensor with exactly ``dims``: Triton takes the shape of an access from its pointers."""
+    if pointer.dims == tuple(dims):
+        return pointer
+    text = f"tl.broadcast_to({expanded(pointer, dims).text}, {shape_text(dims)})"
+    return replace(pointer, text=text, prec=Prec.ATOM, dims=tuple(dims))
+
+
+def _pointer(body: Body, source: View | Buffer, coordinates: Sequence[Fragment]) -> Value:
+    """Base plus coordinate times stride for each axis, broadcast over the union of the coordinates' dims."""
+    values = [body.use(c) for c in coordinates]
+    dims = union_dims(body.context.order, values)
+    text = body.view_pointer(source)
+    if isinstance(source, Buffer):
+        text += _slice(body, source)
+    for axis, (coordinate, value) in enumerate(zip(coordinates, values, strict=True)):
+        term = _offset(body, source, axis, coordinate, expanded(value, dims))
+        if term:
+            text += f" + {term}"
+    prec = Prec.SUM if " + " in text else Prec.ATOM
+    return Value(text=text, prec=prec, dtype=source.dtype, dims=dims, refs=body.refs(values))
+
+
+def _offset(body: Body, source: View | Buffer, axis: int, coordinate: Fragment, value: Value) -> str:
+    """Coordinate times stride, empty for zero."""
+    if value.literal and value.text == "0":
+        return ""
+    stride = _stride(body, source, axis)
+    if stride.literal and stride.text == "1":
+        return value.at(Prec.PRODUCT)
+    if stride.literal and value.literal:
+        return str(int(stride.text) * int(value.text))
+    if stride.literal:
+        value = _roomy(body, coordinate, value, int(stride.text))
+    return f"{value.at(Prec.PRODUCT)} * {stride.at(Prec.UNARY)}"
+
+
+def _roomy(body: Body, coordinate: Fragment, value: Value, stride: int) -> Value:
+    """An int32 coordinate times a constant stride may need more than 32 bits."""
+    if value.width is not Width.SMALL:
+        return value
+    interval = body.context.bounds.interval(coordinate)
+    ends = [] if interval is None else [interval.low.const, interval.high.const]
+    fits = bool(ends) and all(e is not None and INT32_MIN <= e * stride <= INT32_MAX for e in ends)
+    return value if fits else body.widen(value, Width.INDEX)
+
+
+def _stride(body: Body, source: View | Buffer, axis: int) -> Value:
+    if isinstance(source, Buffer):
+        rest = const(1)
+        for extent in source.shape[axis + 1 :]:
+            rest = rest * extent
+        return body.context.extents.write(rest)
+    declared = source.strides[axis] if source.strides is not None else None
+    if isinstance(declared, int):
+        return literal(declared, INDEX)
+    name = body.context.signature.stride(source, axis)
+    return Value(text=name, prec=Prec.ATOM, dtype=INDEX, width=Width.INDEX)
+
+
+def _slice(body: Body, buffer: Buffer) -> str:
+    """Offset of this program instance's slice of the workspace."""
+    if buffer.scope == "invocation":
+        return ""
+    size: Extent = const(1)
+    for extent in buffer.shape:
+        size = size * extent
+    program = body.context.program_id
+    if program is None:
+        raise CapabilityError(PROVIDER, capability="a workspace outside a program", needed=buffer.name)
+    if size.const == 1:
+        return f" + {program.text}.to(tl.int64)"
+    return f" + {program.text}.to(tl.int64) * {body.context.extents.write(size).at(Prec.UNARY)}"
+
+
+def _register_load(body: Body, op: Load, buffer: Buffer) -> None:
+    for coordinate in op.coordinates:
+        body.use(coordinate)
+    name = body.context.buffers[buffer.id]
+    dims = op.result.dims
+    if [d.size for d in dims] != [e.const for e in buffer.shape]:
+        raise CapabilityError(
+            PROVIDER, capability="partial reads of register buffers", needed=buffer.name, span=op.span
+        )
+    text = name
+    if op.valid is not None:
+        valid = body.use(op.valid)
+        fill = body.use(op.fill) if op.fill is not None else literal(0, buffer.dtype)
+        text = f"tl.where({expanded(valid, dims).text}, {name}, {expanded(fill, dims).text})"
+    value = Value(text=text, prec=Prec.ATOM, dtype=buffer.dtype, dims=dims)
+    body.define(op.result, value, op.span, statement=True, hint=buffer.name)
+
+
+def _register_store(body: Body, op: Store, buffer: Buffer, value: Value, valid: Value | None) -> None:
+    for coordinate in op.coordinates:
+        body.use(coordinate)
+    name = body.context.buffers[buffer.id]
+    if [d.size for d in op.dims] != [e.const for e in buffer.shape]:
+        raise CapabilityError(
+            PROVIDER, capability="partial writes of register buffers", needed=buffer.name, span=op.span
+        )
+    if valid is None:
+        text = body.full(value, op.dims).text
+    else:
+        text = f"tl.where({expanded(valid, op.dims).text}, {expanded(value, op.dims).text}, {name})"
+    body.writer.statement(f"{name} = {text}", op.span)

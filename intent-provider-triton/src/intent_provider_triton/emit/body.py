@@ -1,0 +1,287 @@
+"""Walks a region and writes its operations as Triton statements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from intent.diagnostics import CapabilityError
+from intent.physical import (
+    Argument, Atomic, Bitcast, Broadcast, Buffer, BufferAlloc, Cast, Constant, Contract, Dim, Fence, Fragment, If, Lane,
+    LaunchValue, Load, Loop, Op, Pointwise, Reduce, Region, Rename, ScalarParam, Scan, Store, View, While,
+)  # fmt: skip
+from intent_provider_triton.casts import cast
+from intent_provider_triton.emit import access, control, structured
+from intent_provider_triton.emit.bounds import Bounds
+from intent_provider_triton.emit.extents import ExtentWriter
+from intent_provider_triton.emit.literals import TYPES, literal, typed
+from intent_provider_triton.emit.names import Namer
+from intent_provider_triton.emit.signature import SignatureBuilder
+from intent_provider_triton.emit.usage import Usage
+from intent_provider_triton.emit.value import Prec, Value, Width, expanded, shape_text, union_dims
+from intent_provider_triton.emit.writer import Writer
+from intent_provider_triton.spelling import PROVIDER, Call, spell
+from intent.types import Span
+
+INLINE_LIMIT = 64
+"""Longest expression, in characters, that is written inside another one."""
+
+
+@dataclass
+class Context:
+    """What all regions of one kernel share."""
+
+    namer: Namer
+    signature: SignatureBuilder
+    bounds: Bounds
+    order: tuple[Dim, ...]
+    scalars: dict[str, ScalarParam]
+    need: Callable[[str], str]
+    extents: ExtentWriter
+    combine: Callable[[str, Region, Sequence[Width]], str]
+    program_id: Value | None = None
+    buffers: dict[int, str] = field(default_factory=dict)
+
+
+class Body:
+    """Writes one region tree. ``values`` maps fragment ids to what stands for them in the text."""
+
+    def __init__(self, context: Context, writer: Writer, usage: Usage) -> None:
+        self.context = context
+        self.writer = writer
+        self.usage = usage
+        self.values: dict[int, Value] = {}
+        self.left = dict(usage.count)
+        self.binding: dict[int, str] = {}
+        self._pending: set[int] = set()
+
+    # ------------------------------------------------------------------------------------------------- reading
+
+    def use(self, fragment: Fragment) -> Value:
+        """The value of an operand; counts as one of its uses."""
+        self.left[fragment.id] = self.left.get(fragment.id, 1) - 1
+        if not self.left[fragment.id]:
+            self._pending.discard(fragment.id)
+        return self.values[fragment.id]
+
+    def full(self, value: Value, dims: Sequence[Dim]) -> Value:
+        """``value`` as a tensor that really has all of ``dims``."""
+        if value.literal:
+            if not dims:
+                return typed(value)
+            dtype = TYPES[value.dtype.name]
+            if value.dtype.kind == "index" and value.width is Width.SMALL:
+                dtype = "tl.int32"
+            text = f"tl.full({shape_text(dims)}, {value.text}, {dtype})"
+            return replace(value, text=text, prec=Prec.ATOM, dims=tuple(dims), literal=False)
+        if value.dims == tuple(dims):
+            return value
+        text = f"tl.broadcast_to({expanded(value, dims).text}, {shape_text(dims)})"
+        return replace(value, text=text, prec=Prec.ATOM, dims=tuple(dims))
+
+    def widen(self, value: Value, width: Width) -> Value:
+        """An index value in at least the integer type ``width``."""
+        if value.literal or value.width >= width:
+            return value
+        target = "INDEX" if width is Width.INDEX else "tl.int64"
+        return replace(value, text=f"{value.atom}.to({target})", prec=Prec.ATOM, width=width)
+
+    # ------------------------------------------------------------------------------------------------- writing
+
+    def define(
+        self, fragment: Fragment, value: Value, span: Span, *, statement: bool = False, hint: str = ""
+    ) -> None:
+        """Let ``value`` stand for ``fragment``: inline where it is used once nearby, else under a name."""
+        if not self.usage.count[fragment.id]:
+            if statement:
+                self.writer.statement(value.text, span)
+            return
+        bound = self.bindable(fragment)
+        if bound is not None:
+            value = self.widen(self.full(value, fragment.dims), self.context.bounds.width(fragment))
+            self.writer.statement(f"{bound} = {value.text}", span)
+            self.values[fragment.id] = self.variable(bound, fragment)
+            return
+        simple = value.literal or value.text.isidentifier()
+        short = len(value.text) <= INLINE_LIMIT
+        if not statement and (simple or (short and self.usage.stays(fragment.id))):
+            self.values[fragment.id] = value
+            self._pending.add(fragment.id)
+            return
+        fallback = "mask" if fragment.dtype.kind == "bool" else "t"
+        name = self.context.namer.fresh(fragment.name or hint or fallback)
+        self.writer.statement(f"{name} = {value.text}", span)
+        self.values[fragment.id] = replace(value, text=name, prec=Prec.ATOM, literal=False, refs=frozenset())
+
+    def variable(self, name: str, fragment: Fragment) -> Value:
+        """The reassigned variable ``name`` standing for ``fragment``."""
+        return Value(
+            text=name, prec=Prec.ATOM, dtype=fragment.dtype, dims=fragment.dims,
+            width=self.context.bounds.width(fragment), refs=frozenset({name}),
+        )  # fmt: skip
+
+    def bindable(self, fragment: Fragment) -> str | None:
+        """The variable that ``fragment`` may be assigned to right here: nothing still needs its old value."""
+        name = self.binding.get(fragment.id)
+        if name is None or any(name in self.values[p].refs for p in self._pending):
+            return None
+        for other, value in self.values.items():
+            if value.text == name and self.left.get(other, 0) > 0:
+                return None
+        del self.binding[fragment.id]
+        return name
+
+    # ---------------------------------------------------------------------------------------------- operations
+
+    def region(self, region: Region) -> None:
+        """Write the live operations of the region in order."""
+        for op in region.ops:
+            if self.usage.live(op):
+                self.op(op)
+
+    def op(self, op: Op) -> None:
+        """Write one operation."""
+        match op:
+            case Constant():
+                self.define(op.result, literal(op.value, op.result.dtype), op.span)
+            case LaunchValue():
+                self.define(op.result, self.context.extents.write(op.extent), op.span)
+            case Argument():
+                self.define(op.result, self._argument(op), op.span)
+            case Lane():
+                text = f"tl.arange(0, {op.dim.size})"
+                value = Value(
+                    text=text, prec=Prec.ATOM, dtype=op.result.dtype, dims=(op.dim,), width=Width.SMALL
+                )
+                self.define(op.result, value, op.span, hint=op.dim.name)
+            case Pointwise():
+                self._pointwise(op)
+            case Cast():
+                self._cast(op)
+            case Bitcast():
+                value = typed(self.use(op.value))
+                text = f"{value.atom}.to({TYPES[op.result.dtype.name]}, bitcast=True)"
+                self.define(
+                    op.result, replace(value, text=text, prec=Prec.ATOM, dtype=op.result.dtype), op.span
+                )
+            case Broadcast():
+                self.define(op.result, self.use(op.value), op.span)
+            case Rename():
+                self._rename(op)
+            case Load():
+                access.load(self, op)
+            case Store():
+                access.store(self, op)
+            case Atomic():
+                access.atomic(self, op)
+            case Reduce():
+                structured.reduce(self, op)
+            case Scan():
+                structured.scan(self, op)
+            case Contract():
+                structured.contract(self, op)
+            case Loop():
+                control.loop(self, op)
+            case If():
+                control.branch(self, op)
+            case While():
+                control.while_loop(self, op)
+            case BufferAlloc():
+                self._alloc(op.buffer, op.span)
+            case Fence():
+                self.writer.statement("tl.debug_barrier()", op.span)
+            case _:
+                raise CapabilityError(
+                    PROVIDER, capability=type(op).__name__, needed=type(op).__name__, span=op.span
+                )
+
+    def _argument(self, op: Argument) -> Value:
+        param = self.context.scalars[op.parameter]
+        name = self.context.signature.scalar(param)
+        width = self.context.bounds.width(op.result) if param.dtype.kind == "index" else Width.LONG
+        return Value(text=name, prec=Prec.ATOM, dtype=param.dtype, width=width)
+
+    def _pointwise(self, op: Pointwise) -> None:
+        args = [self.use(o) for o in op.operands]
+        dims = union_dims(op.result.dims, args)
+        branches = args[1:] if op.fn == "select" else args
+        dtype = branches[0].dtype
+        args = [expanded(a, dims) if a.dims else a for a in args]
+        width = Width.LONG
+        if dtype.kind == "index":
+            args, width = self._index_operands(op, args)
+        call = Call(
+            fn=op.fn, args=tuple(args), dtype=dtype, need=self.context.need, approximate=op.approximate,
+            flush_to_zero=op.flush_to_zero, non_negative=self._non_negative(op),
+        )  # fmt: skip
+        try:
+            value = spell(call)
+        except CapabilityError as error:
+            raise error.at(op.span) from None
+        refs = frozenset().union(*(a.refs for a in args))
+        value = replace(value, dims=dims, width=width, refs=refs, dtype=op.result.dtype)
+        self.define(op.result, value, op.span)
+
+    def _non_negative(self, op: Pointwise) -> bool:
+        if op.fn not in ("floordiv", "mod"):
+            return False
+        intervals = [self.context.bounds.interval(o) for o in op.operands]
+        return all(i is not None and i.non_negative for i in intervals)
+
+    def _index_operands(self, op: Pointwise, args: list[Value]) -> tuple[list[Value], Width]:
+        """Operands such that Triton's promotion computes in a type that holds the result."""
+        first = 1 if op.fn == "select" else 0
+        tensors = [i for i in range(first, len(args)) if not args[i].literal]
+        have = max((args[i].width for i in tensors), default=Width.SMALL)
+        need = max([have, *(a.width for a in args[first:] if a.literal)])
+        if op.result.dtype.kind == "index":
+            need = max(need, self.context.bounds.width(op.result))
+        args = list(args)
+        if not tensors:
+            args[first] = self.widen(typed(args[first]), need)
+        elif need > have:
+            args[tensors[0]] = self.widen(args[tensors[0]], need)
+        return args, need
+
+    def _cast(self, op: Cast) -> None:
+        value = self.use(op.value)
+        self.define(op.result, cast(value, op.result.dtype, self.context.need), op.span)
+
+    def _rename(self, op: Rename) -> None:
+        value = self.use(op.value)
+        if op.source not in value.dims:
+            self.define(op.result, value, op.span)
+            return
+        renamed = tuple(op.target if d == op.source else d for d in value.dims)
+        wanted = tuple(d for d in op.result.dims if d in renamed)
+        self.define(op.result, self.permuted(value, renamed, wanted), op.span)
+
+    def permuted(self, value: Value, have: tuple[Dim, ...], want: tuple[Dim, ...]) -> Value:
+        """``value``, whose axes are ``have``, with its axes in the order ``want``."""
+        if have == want:
+            return replace(value, dims=want)
+        perm = ", ".join(str(have.index(d)) for d in want)
+        text = f"tl.trans({value.text})" if len(want) == 2 else f"tl.permute({value.text}, ({perm}))"
+        return replace(value, text=text, prec=Prec.ATOM, dims=want)
+
+    def _alloc(self, buffer: Buffer, span: Span) -> None:
+        """Workspace memory needs no statement; a buffer in registers is a variable."""
+        if buffer.storage == "workspace":
+            return
+        if buffer.storage != "registers":
+            raise CapabilityError(PROVIDER, capability="shared-memory buffers", needed=buffer.name, span=span)
+        name = self.context.namer.fresh(buffer.name)
+        self.context.buffers[buffer.id] = name
+        sizes = [e.const for e in buffer.shape]
+        shape = "(" + ", ".join(str(s) for s in sizes) + ("," if len(sizes) == 1 else "") + ")"
+        self.writer.statement(f"{name} = tl.full({shape}, 0, {TYPES[buffer.dtype.name]})", span)
+
+    def view_pointer(self, source: View | Buffer) -> str:
+        return (
+            self.context.signature.view(source)
+            if isinstance(source, View)
+            else self.context.signature.buffer(source)
+        )
+
+    def refs(self, values: Iterable[Value]) -> frozenset[str]:
+        return frozenset().union(*(v.refs for v in values))

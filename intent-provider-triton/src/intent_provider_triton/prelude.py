@@ -1,0 +1,197 @@
+"""Device functions that the emitted text brings along when it uses them.
+
+Each is ordinary Triton, so that the native compiler and the interpreter both run it. ``tl.fma`` is written where
+one rounding is meant; nothing here relies on a product and a sum being rounded apart, because the compiler may
+contract them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+FLOOR_DIV = """
+@triton.jit
+def _floor_div(a, b):
+    # Triton's // truncates.
+    q = a // b
+    return tl.where((a % b != 0) & ((a < 0) ^ (b < 0)), q - 1, q)
+"""
+
+FLOOR_MOD = """
+@triton.jit
+def _floor_mod(a, b):
+    # Triton's % takes the sign of a.
+    r = a % b
+    return tl.where((r != 0) & ((r < 0) ^ (b < 0)), r + b, r)
+"""
+
+TRUNC = """
+@triton.jit
+def _trunc(x):
+    return tl.where(x < 0, tl.ceil(x), tl.floor(x))
+"""
+
+ROUND_F32 = """
+@triton.jit
+def _round_f32(x):
+    # Ties to even by the rounding of an addition; the last select keeps the sign of zero.
+    r = (tl.abs(x) + 8388608.0) - 8388608.0
+    r = tl.where(x < 0, r * -1.0, r)
+    return tl.where((tl.abs(x) < 8388608.0) & (r != 0), r, tl.where(tl.abs(x) < 8388608.0, x * 0.0, x))
+"""
+
+ROUND_F64 = """
+@triton.jit
+def _round_f64(x):
+    # Ties to even by the rounding of an addition; the last select keeps the sign of zero.
+    r = (tl.abs(x) + 4503599627370496.0) - 4503599627370496.0
+    r = tl.where(x < 0, r * -1.0, r)
+    return tl.where((tl.abs(x) < 4503599627370496.0) & (r != 0), r, tl.where(tl.abs(x) < 4503599627370496.0, x * 0.0, x))
+"""
+
+EXP_F32 = """
+@triton.jit
+def _exp_f32(x):
+    # exp(x) = 2**n * 2**r with n the nearest integer to x * log2(e), clamped so that 2**n is normal.
+    n = tl.minimum(tl.maximum(tl.floor(x * 1.4426950408889634 + 0.5), -126.0), 127.0)
+    r = tl.fma(x, 1.44269502162933349609375, n * -1.0)
+    r = tl.fma(x, 1.925963033500011079e-8, r)
+    scale = ((n.to(tl.int32) + 127) << 23).to(tl.float32, bitcast=True)
+    return tl.exp2(r) * scale
+"""
+
+EXP2_F32 = """
+@triton.jit
+def _exp2_f32(x):
+    # tl.exp2 flushes small results; 2**x = 2**n * 2**(x - n) with 2**n normal.
+    n = tl.minimum(tl.maximum(tl.floor(x + 0.5), -126.0), 127.0)
+    scale = ((n.to(tl.int32) + 127) << 23).to(tl.float32, bitcast=True)
+    return tl.exp2(x - n) * scale
+"""
+
+ADD = """
+@triton.jit
+def _add(a, b):
+    return a + b
+"""
+
+PRODUCT = """
+@triton.jit
+def _product(a, b):
+    return a * b
+"""
+
+NAN_MAX = """
+@triton.jit
+def _nan_max(a, b):
+    return tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)
+"""
+
+NAN_MIN = """
+@triton.jit
+def _nan_min(a, b):
+    return tl.minimum(a, b, propagate_nan=tl.PropagateNan.ALL)
+"""
+
+INT_MAX = """
+@triton.jit
+def _int_max(a, b):
+    return tl.maximum(a, b)
+"""
+
+INT_MIN = """
+@triton.jit
+def _int_min(a, b):
+    return tl.minimum(a, b)
+"""
+
+ARG_MAX = """
+@triton.jit
+def _arg_max(a, i, b, j):
+    # NaN wins, then the larger value, then the lower position.
+    tie = (a == b) | ((a != a) & (b != b))
+    first = ((a > b) | ((a != a) & (b == b))) | (tie & (i < j))
+    return tl.where(first, a, b), tl.where(first, i, j)
+"""
+
+ARG_MIN = """
+@triton.jit
+def _arg_min(a, i, b, j):
+    # NaN wins, then the smaller value, then the lower position.
+    tie = (a == b) | ((a != a) & (b != b))
+    first = ((a < b) | ((a != a) & (b == b))) | (tie & (i < j))
+    return tl.where(first, a, b), tl.where(first, i, j)
+"""
+
+TO_F32_ODD = """
+@triton.jit
+def _to_f32_odd(x):
+    # f64 to f32, inexact results forced to an odd last bit: a second, shorter rounding then decides alone.
+    r = x.to(tl.float32)
+    back = r.to(tl.float64)
+    bits = r.to(tl.int32, bitcast=True)
+    away = tl.abs(back) > tl.abs(x)
+    fix = (back != x) & ((bits & 1) == 0) & (x == x)
+    bits = tl.where(fix, tl.where(away, bits - 1, bits + 1), bits)
+    return bits.to(tl.float32, bitcast=True)
+"""
+
+INT_TO_F32_ODD = """
+@triton.jit
+def _int_to_f32_odd(x):
+    # Integer to f32, inexact results forced to an odd last bit: a second, shorter rounding then decides alone.
+    r = x.to(tl.float32)
+    bits = r.to(tl.int32, bitcast=True)
+    back = r.to(x.dtype)
+    away = tl.where(x < 0, back < x, back > x)
+    fix = (back != x) & ((bits & 1) == 0)
+    bits = tl.where(fix, tl.where(away, bits - 1, bits + 1), bits)
+    return bits.to(tl.float32, bitcast=True)
+"""
+
+TO_F8E5M2 = """
+@triton.jit
+def _to_f8e5m2(x):
+    # From 61440 on the nearest value is infinity; the conversion itself saturates.
+    inf = tl.where(x < 0, 0xFC, 0x7C).to(tl.uint8)
+    bits = x.to(tl.float8e5).to(tl.uint8, bitcast=True)
+    return tl.where(tl.abs(x) >= 61440.0, inf, bits).to(tl.float8e5, bitcast=True)
+"""
+
+FUNCTIONS: Final[dict[str, str]] = {
+    "_floor_div": FLOOR_DIV,
+    "_floor_mod": FLOOR_MOD,
+    "_trunc": TRUNC,
+    "_round_f32": ROUND_F32,
+    "_round_f64": ROUND_F64,
+    "_exp_f32": EXP_F32,
+    "_exp2_f32": EXP2_F32,
+    "_add": ADD,
+    "_product": PRODUCT,
+    "_nan_max": NAN_MAX,
+    "_nan_min": NAN_MIN,
+    "_int_max": INT_MAX,
+    "_int_min": INT_MIN,
+    "_arg_max": ARG_MAX,
+    "_arg_min": ARG_MIN,
+    "_to_f32_odd": TO_F32_ODD,
+    "_int_to_f32_odd": INT_TO_F32_ODD,
+    "_to_f8e5m2": TO_F8E5M2,
+}
+"""Text of each function by name."""
+
+NEEDS: Final[dict[str, tuple[str, ...]]] = {}
+"""Functions of the prelude that a function calls."""
+
+
+def closure(names: Iterable[str]) -> list[str]:
+    """``names`` and all they call, callees first, in the table's order."""
+    wanted: set[str] = set()
+    pending = list(names)
+    while pending:
+        name = pending.pop()
+        if name not in wanted:
+            wanted.add(name)
+            pending.extend(NEEDS.get(name, ()))
+    return [name for name in FUNCTIONS if name in wanted]
