@@ -79,10 +79,14 @@ def _halve(parts: Components, combine: Combine) -> Components:
         half = size // 2
         low, high = tuple(p[..., :half] for p in parts), tuple(p[..., half : 2 * half] for p in parts)
         done = combine(low, high)
-        parts = tuple(
-            np.concatenate([d, p[..., 2 * half :]], axis=-1) for d, p in zip(done, parts, strict=True)
-        )
+        parts = tuple(_join(d, p[..., 2 * half :], d) for d, p in zip(done, parts, strict=True))
     return tuple(p[..., 0] for p in parts)
+
+
+def _join(first: Array, second: Array, like: Array) -> Array:
+    """Lanes of ``first``, then of ``second``; either may still have extent 1 where ``like`` has more."""
+    free = like.shape[:-1]
+    return np.concatenate([np.broadcast_to(p, (*free, p.shape[-1])) for p in (first, second)], axis=-1)
 
 
 def _combine(
@@ -116,9 +120,7 @@ def scan(batch: Batch, op: Scan) -> None:
     distance = 1
     while distance < op.dim.size:
         done = combine(tuple(p[..., :-distance] for p in parts), tuple(p[..., distance:] for p in parts))
-        parts = tuple(
-            np.concatenate([p[..., :distance], d], axis=-1) for d, p in zip(done, parts, strict=True)
-        )
+        parts = tuple(_join(p[..., :distance], d, d) for d, p in zip(done, parts, strict=True))
         distance *= 2
     for fragment, array in zip(op.results, parts, strict=True):
         ordered = array[..., ::-1] if op.reverse else array

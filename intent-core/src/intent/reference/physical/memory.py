@@ -44,7 +44,8 @@ class Memory:
         lowest = tuple(
             slice(n - 1, n) if s < 0 else slice(0, 1) for s, n in zip(self.strides, array.shape, strict=True)
         )
-        start = array[lowest]
+        # With the ellipsis a rank-zero array gives a view of its element, not a copy.
+        start = array[(..., *lowest)]
         self.line = as_strided(start, shape=(span,), strides=(size,))
 
     def offsets(
