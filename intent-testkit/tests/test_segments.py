@@ -25,6 +25,7 @@ def _program(*segments):
 def test_the_expected_space_passes():
     check_segments(BY_NAME["axpy"], _program(([M, N], M * N)))
     check_segments(BY_NAME["extrema_integers"], _program(([M], M), ([N], N)))
+    check_segments(BY_NAME["compare"], _program(([N], N), ([N], N)))
 
 
 @pytest.mark.parametrize(
@@ -35,7 +36,7 @@ def test_the_expected_space_passes():
         [([M, N], M)],
         [([N, M], M * N)],
         [],
-        [([M, N], M * N), ([M, N], M * N)],
+        [([M, N], M * N), ([M], M)],
     ],
 )
 def test_any_other_space_fails(segments):

@@ -111,9 +111,7 @@ def check_guards(case: Case) -> int:
             artifact = compile_case("reference", case, plan)
             run(Point(case=case, extents=extents), artifact, Host())
             if artifact.plan != plan:
-                raise WrongPlan(
-                    f"{case.name} {extents}: ran\n{artifact.plan}\ninstead of\n{plan}"
-                )
+                raise WrongPlan(f"{case.name} {extents}: ran\n{artifact.plan}\ninstead of\n{plan}")
             for other in full:
                 if violated(program, compiled, other):
                     _refused(Point(case=case, extents=other), artifact)

@@ -87,7 +87,7 @@ CASES = (
         parameters=(view("x", "f32", "M N", normal()), out("y", "f32", "M N")),
         oracle=_half,
         extents=PLANE,
-        segments=(segment("M floordiv(N,2)", "M*floordiv(N, 2)"),),
+        segments=(segment("M floordiv(N,2)", "floordiv(N, 2)*M"),),
     ),
     Case(
         name="write_then_overwrite",

@@ -65,7 +65,8 @@ def _f64(v: Values) -> dict[str, object]:
             "log": np.log(wide),
             "sin": np.sin(wide),
             "cos": np.cos(wide),
-            "sqrt": np.sqrt(wide),
+            # Correctly rounded by IEEE; through 80 bits it would be rounded twice.
+            "sqrt": np.sqrt(v.x),
             "tanh": np.tanh(wide),
             "erf": special.erf(v.x),
         }
@@ -159,7 +160,7 @@ CASES = (
             view("x", "f32", "N", among((1.0, 2.0, INF, NAN, 0.5, 20.0, 1e-3, 3.0), uniform(0.01, 30))),
             *(out(name, "f32", "N") for name in ("lgamma", "i0")),
         ),
-        oracle=lambda v: {"lgamma": special.gammaln(v.x), "i0": special.i0(v.x)},
+        oracle=lambda v: {"lgamma": special.gammaln(v.x), "i0": np.where(v.x == INF, INF, special.i0(v.x))},
         tolerance={
             "lgamma": Tolerance(ulps=6, atol=2e-7, reason=STATED + "; absolute near the zeros at 1 and 2"),
             "i0": ulps(6, STATED),

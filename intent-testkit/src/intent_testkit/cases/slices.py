@@ -81,7 +81,7 @@ CASES = (
         ),
         oracle=_crop,
         extents=sizes("M N", (0, 4), (3, 0), (1, 1), (5, 13), (9, 131)),
-        segments=(segment("M $end-$begin", "M*$end - M*$begin"),),
+        segments=(segment("M -$begin+$end", "-$begin*M + $end*M"),),
     ),
     Case(
         name="crop_coordinates",
@@ -93,7 +93,7 @@ CASES = (
         ),
         oracle=_window,
         extents=sizes("N", 0, 1, 13, 131, 1030),
-        segments=(segment("$end-$begin", "$end - $begin"),),
+        segments=(segment("-$begin+$end", "-$begin + $end"),),
     ),
     Case(
         name="every_other",
@@ -110,7 +110,7 @@ CASES = (
         oracle=_blur,
         tolerance=FEW,
         extents=sizes("N", 2, 3, 8, 65, 257),
-        segments=(segment("N-2", "N - 2"),),
+        segments=(segment("max(0,N-2)", "max(0, N - 2)"),),
     ),
     Case(
         name="laplacian",
