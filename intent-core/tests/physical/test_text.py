@@ -4,6 +4,7 @@ import intent.physical as ph
 from intent.physical.expression import Expressions
 from intent.physical.text import print_program
 from intent.physical.walk import walk
+from intent.types.extent import const
 
 EXPECTED = """\
 program row_sum
@@ -47,5 +48,18 @@ def test_a_program_reads_as_text(program):
 def test_coordinates_read_as_arithmetic(program):
     expressions = Expressions(program)
     load = next(op for op in walk(program.segments[0].body) if isinstance(op, ph.Load))
-    assert [expressions.text(c) for c in load.coordinates] == ["program * 4 + rows", "c + cols"]
-    assert expressions.text(load.valid) == "program * 4 + rows < M and c + cols < N"
+    assert [expressions.text(c) for c in load.coordinates] == ["rows", "cols"]
+    assert expressions.text(load.valid) == "rows < M and cols < N"
+    assert expressions.definitions == {"rows": "program * 4 + [0..3]", "cols": "c + [0..7]"}
+
+
+def test_two_values_of_one_name_are_told_apart(program, builder):
+    first, second = (builder.index(k) for k in (3, 4))
+    a, b = builder.point("add", first, second, name="k"), builder.point("mul", first, second, name="k")
+    total = builder.point("sub", b, a)
+    segment = ph.Segment(
+        group=0, axes=(), length=const(1), offset=const(0), body=ph.Region(args=(), ops=tuple(builder.ops))
+    )
+    expressions = Expressions(ph.Program(name="p", params=(), segments=(segment,)))
+    assert expressions.text(total) == f"k - k{a.id}"
+    assert expressions.definitions == {"k": "3 * 4", f"k{a.id}": "3 + 4"}

@@ -177,6 +177,17 @@ def test_overlap(refuses, scale, x):
     refuses(OverlappingViews, scale, base[:12].reshape(3, 4), base[11:23].reshape(3, 4), 1.0)
 
 
+def test_a_known_signature_is_checked_again_for_addresses(refuses, scale, toy, x):
+    y = np.zeros_like(x)
+    scale(x, y, 1.0)
+    toy.launches.clear()
+    refuses(OverlappingViews, scale, x, x, 1.0)
+    y.flags.writeable = False
+    refuses(ReadOnlyArgument, scale, x, y, 1.0)
+    odd = np.frombuffer(np.zeros(49, np.uint8), np.float32, 12, offset=1).reshape(3, 4)
+    refuses(LaunchCondition, scale, odd, np.zeros_like(x), 1.0)
+
+
 def test_interleaved_views_do_not_overlap(scale):
     base = np.zeros((3, 8), np.float32)
     scale(base[:, ::2], base[:, 1::2], 1.0)

@@ -53,7 +53,9 @@ class FakeTorch(ModuleType):
             setattr(self, name, DType(name, size))
         self.Tensor, self.strided = Tensor, "strided"
         self.current, self.handles, self.made = 0, {0: 11, 1: 22}, []
-        self.cuda = SimpleNamespace(device=self._device, current_stream=self._stream)
+        self.cuda = SimpleNamespace(
+            device=self._device, current_stream=self._stream, current_device=lambda: self.current
+        )
 
     @contextmanager
     def _device(self, number):

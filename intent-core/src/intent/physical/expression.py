@@ -6,6 +6,7 @@ called ``rows`` afterwards. Values that carry data (loops, reductions) are named
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from intent.physical.fragment import Fragment, Region
@@ -48,6 +49,7 @@ class Expressions:
         self._defined: dict[int, Op] = {}
         self._named: dict[int, str] = {}
         self._owner: dict[str, int] = {}
+        self._inside = False
         for segment in program.segments:
             for argument in segment.body.args:
                 self._named[argument.id] = "program"
@@ -80,8 +82,9 @@ class Expressions:
         op = self._defined.get(value.id)
         if isinstance(op, Pointwise) and value.name:
             name = self._named[value.id] = self._unique(value)
-            definition = self._pointwise(op)[0]
-            self.definitions[name] = definition
+            outer, self._inside = self._inside, True
+            self.definitions[name] = self._pointwise(op)[0]
+            self._inside = outer
             return name, _ATOM
         match op:
             case Constant():
@@ -91,7 +94,7 @@ class Expressions:
             case Argument():
                 return op.parameter, _ATOM
             case Lane():
-                return f"[0..{op.dim.size - 1}]", _ATOM
+                return self._lane(op), _ATOM
             case Cast() | Broadcast():
                 return self._render(op.value)
             case Rename():
@@ -102,6 +105,15 @@ class Expressions:
                 inside = ", ".join(self._render(c)[0] for c in op.coordinates)
                 return f"{op.source.name}[{inside}]", _ATOM
         return self._unique(value), _ATOM
+
+    def _lane(self, op: Lane) -> str:
+        """Inside a definition the range itself, elsewhere the dim's name."""
+        lanes = f"[0..{op.dim.size - 1}]"
+        if self._inside:
+            return lanes
+        name = self._unique(replace(op.result, name=op.dim.name))
+        self.definitions[name] = lanes
+        return name
 
     def _pointwise(self, op: Pointwise) -> tuple[str, int]:
         infix = _INFIX.get(op.fn)

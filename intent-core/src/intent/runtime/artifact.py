@@ -14,6 +14,7 @@ from intent.runtime import cache, conditions, devices, launch, outputs
 from intent.runtime.arguments import bind, bind_named
 from intent.runtime.explain import explain
 from intent.runtime.extents import Environment
+from intent.runtime.fitting import Fittings
 from intent.runtime.options import CompileOptions
 from intent.runtime.variants import Variant, Variants
 
@@ -44,6 +45,7 @@ class Artifact:
         self._seconds = dict(seconds or {})
         self._names = tuple(parameter.name for parameter in kernel.params)
         self._variants = Variants(kernel, provider, options, plan)
+        self._fittings = Fittings(kernel, provider, self._variants)
         self._latest: Variant | None = None
         self._extents: Environment | None = None
 
@@ -86,8 +88,8 @@ class Artifact:
     def prepare(self, *args: Any, **kwargs: Any) -> launch.Prepared:
         """Check a call and build it without launching: the result relaunches with ``()``, for hot loops."""
         given = bind_named(self.kir, self._names, args, kwargs)
-        checked = launch.check(self.kir, self.provider, self._variants, given)
-        self._latest, self._extents = checked.variant, checked.env
+        checked = launch.check(self.kir, self.provider, self._fittings, given)
+        self._latest, self._extents = checked.fitting.variant, checked.fitting.env
         return launch.Prepared(self.kir, checked)
 
     def run(self, *args: Any, **kwargs: Any) -> Any:

@@ -18,7 +18,7 @@ from intent.runtime.timing import stage
 __all__ = ["compile"]
 
 
-def compile(  # noqa: A001, PLR0917 - intent.compile is the verb of the public API, its order is documented
+def compile(  # noqa: A001 - intent.compile is the verb of the public API, its order is documented
     kernel: KernelDefinition[Any] | Kernel,
     provider: str | Provider | None = None,
     constexprs: Mapping[str, Any] | None = None,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from typing import Final
+from weakref import WeakSet
 
 from intent.diagnostics import NoDevice
 from intent.provider import Provider
@@ -11,7 +12,11 @@ from intent.provider.registry import emulating
 from intent.runtime.array import Array, Library
 from intent.runtime.libraries import NUMPY, gpu_library
 
-__all__ = ["current_device", "current_stream", "library_of", "runs_on_gpu"]
+__all__ = ["library_of", "runs_on_gpu"]
+
+
+_USABLE: Final[WeakSet[Provider]] = WeakSet()
+"""Providers that have said that they can launch: a device does not go away, and asking costs time."""
 
 
 def runs_on_gpu(provider: Provider) -> bool:
@@ -24,9 +29,11 @@ def runs_on_gpu(provider: Provider) -> bool:
     """
     if not provider.capabilities.needs_gpu or emulating():
         return False
-    reason = provider.available()
-    if reason is not None:
-        raise NoDevice(provider.name, reason=reason)
+    if provider not in _USABLE:
+        reason = provider.available()
+        if reason is not None:
+            raise NoDevice(provider.name, reason=reason)
+        _USABLE.add(provider)
     return True
 
 
@@ -35,18 +42,3 @@ def library_of(arrays: Iterable[Array], *, on_gpu: bool) -> Library:
     for array in arrays:
         return array.library
     return (gpu_library() or NUMPY) if on_gpu else NUMPY
-
-
-def current_stream(library: Library, device: str) -> int | None:
-    """The caller's current stream on ``device``; None on the CPU."""
-    return None if device == "cpu" else library.stream(device)
-
-
-@contextmanager
-def current_device(library: Library, device: str) -> Iterator[None]:
-    """Make ``device`` the current one, and restore the caller's afterwards."""
-    if device == "cpu":
-        yield
-        return
-    with library.current(device):
-        yield

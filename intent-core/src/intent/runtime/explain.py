@@ -117,12 +117,21 @@ def _operation(op: Op, expressions: Expressions) -> Iterator[str]:
             yield f"loop {index} over ({bounds})" + (f" carrying {', '.join(carries)}" if carries else "")
         case Reduce():
             dims = ", ".join(map(str, op.dims))
-            results = ", ".join(map(_name, op.results))
-            yield f"reduce {op.kind or 'by a combine of the kernel'} over {dims} -> {results}"
+            operands = ", ".join(map(_name, op.operands))
+            yield f"reduce {operands} by {op.kind or 'a combine of the kernel'} over {dims}{_result(op)}"
         case Scan():
-            yield f"scan {op.kind or 'by the combine'} along {op.dim}"
+            operands = ", ".join(map(_name, op.operands))
+            yield f"scan {operands} by {op.kind or 'a combine of the kernel'} along {op.dim}{_result(op)}"
         case Contract():
-            yield f"contract over {', '.join(map(str, op.dims))} in {op.result.dtype}"
+            dims = ", ".join(map(str, op.dims))
+            factors = f"{_name(op.lhs)} and {_name(op.rhs)}"
+            yield f"contract {factors} over {dims} in {op.result.dtype}{_result(op)}"
+
+
+def _result(op: Op) -> str:
+    """`` to total`` where the author named the results."""
+    names = [value.name for value in op.results if value.name]
+    return f" to {', '.join(names)}" if names else ""
 
 
 def _name(value: Fragment) -> str:

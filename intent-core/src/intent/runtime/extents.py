@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import TypeAlias
 
 from intent.diagnostics import ExtentMismatch, LaunchCondition, StrideMismatch
 from intent.kir.kernel import Kernel
+from intent.kir.ops import ExtentValue
 from intent.kir.value import View
+from intent.kir.walk import walk
 from intent.runtime.arguments import Bound
 from intent.runtime.array import Array
 from intent.types.extent import Atom, Extent, Scalar, Symbol
 
-__all__ = ["Environment", "bind_extents", "named", "value_of"]
+__all__ = ["Environment", "bind_extents", "launch_atoms", "named", "value_of"]
 
 Environment: TypeAlias = dict[Atom, int]
 """Values of the launch-visible atoms: symbols of views and integer scalar parameters."""
@@ -51,6 +54,7 @@ def _symbols(views: Iterable[tuple[View, Array]]) -> Environment:
     return {symbol: next(iter(places.values())) for symbol, places in seen.items()}
 
 
+@cache
 def _symbol(extent: Extent) -> Symbol | None:
     """The symbol when the extent is nothing else."""
     atoms = list(extent.atoms())
@@ -113,3 +117,22 @@ def named(env: Mapping[Atom, int]) -> dict[str, int]:
     """The environment by name. A symbol hides a scalar of its name: that value stands among the scalars."""
     names = {atom.name: value for atom, value in env.items() if isinstance(atom, Scalar)}
     return names | {atom.name: value for atom, value in env.items() if isinstance(atom, Symbol)}
+
+
+def launch_atoms(kernel: Kernel) -> Iterator[Atom]:
+    """Every symbol and scalar that an extent of the kernel mentions, possibly repeated."""
+    for extent in _extents(kernel):
+        yield from extent.atoms()
+
+
+def _extents(kernel: Kernel) -> Iterator[Extent]:
+    for parameter in kernel.params:
+        if isinstance(parameter, View):
+            yield from parameter.shape
+    for condition in kernel.conditions:
+        yield from (condition.lhs, condition.rhs)
+    for op in walk(kernel.body):
+        for result in op.results:
+            yield from result.shape
+        if isinstance(op, ExtentValue):
+            yield op.extent

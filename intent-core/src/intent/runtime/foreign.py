@@ -20,6 +20,8 @@ __all__ = ["recognize"]
 
 def recognize(value: object) -> Array | None:
     """``value`` as an Array, or None when it is an array of no known kind."""
+    if isinstance(value, np.ndarray):
+        return NUMPY.recognize(value)
     for library in libraries():
         found = library.recognize(value)
         if found is not None:

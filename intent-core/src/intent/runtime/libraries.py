@@ -25,6 +25,7 @@ def ordinal(device: str) -> int:
     return int(device.partition(":")[2] or 0)
 
 
+@cache
 def _element_name(dtype: np.dtype[Any]) -> str:
     """The language's name for a native numpy dtype, else numpy's own."""
     known = from_numpy(dtype) if dtype.isnative else None
@@ -115,7 +116,10 @@ class TorchLibrary:
     def current(self, device: str) -> AbstractContextManager[Any]:
         if device == "cpu":
             return nullcontext()
-        context: AbstractContextManager[Any] = self._torch.cuda.device(ordinal(device))
+        number = ordinal(device)
+        if self._torch.cuda.current_device() == number:
+            return nullcontext()
+        context: AbstractContextManager[Any] = self._torch.cuda.device(number)
         return context
 
 

@@ -7,7 +7,7 @@ has a variant whose guards hold, a new shape compiles nothing.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -15,17 +15,16 @@ from intent.construct import analyze, construct
 from intent.construct.plan import Plan
 from intent.diagnostics import PlanError
 from intent.kir.kernel import Kernel
-from intent.physical import LaunchValue, Program
+from intent.physical import Program
 from intent.physical.verify import verify
-from intent.physical.walk import walk
 from intent.planning import default_plan, minimal_plan
 from intent.provider import Launcher, Provider, Source
 from intent.runtime.cache import Memory, kernel_key
 from intent.runtime.conditions import violated_guards
-from intent.runtime.extents import named
+from intent.runtime.extents import launch_atoms, named
 from intent.runtime.options import CompileOptions
 from intent.runtime.timing import stage
-from intent.types.extent import Atom, Extent, Scalar, Symbol
+from intent.types.extent import Atom
 
 __all__ = ["Variant", "Variants", "bucket"]
 
@@ -88,7 +87,7 @@ class Variants:
         self._lock = threading.RLock()
         self._plan_seconds: dict[str, float] = {}
         self.initial = self.variant(fixed if fixed is not None else self._plan(None))
-        self.atoms = frozenset(_atoms(self.initial.program))
+        self._atoms = frozenset(launch_atoms(kernel))
 
     def variant(self, plan: Plan) -> Variant:
         """The variant of a plan: constructed and verified here, unless the process has it already.
@@ -108,7 +107,7 @@ class Variants:
         if self._fixed is not None:
             self._require(self.initial, env)
             return self.initial
-        key = bucket({atom: value for atom, value in env.items() if atom in self.atoms})
+        key = bucket({atom: value for atom, value in env.items() if atom in self._atoms})
         with self._lock:
             known = self._buckets.setdefault(key, [])
             for variant in known:
@@ -163,19 +162,3 @@ def _size_class(value: int) -> int:
 def _divisor(value: int) -> int:
     """The largest power of two that divides the value, up to the bound that plans look at."""
     return min(value & -value, _ALIGNED) if value else _ALIGNED
-
-
-def _atoms(program: Program) -> Iterator[Atom]:
-    """The symbols and scalars that extents of the program mention: the shapes that plans depend on."""
-    for extent in _extents(program):
-        yield from (atom for atom in extent.atoms() if isinstance(atom, (Symbol, Scalar)))
-
-
-def _extents(program: Program) -> Iterator[Extent]:
-    for view in program.views:
-        yield from view.shape
-    for segment in program.segments:
-        yield from (axis.extent for axis in segment.axes)
-        for op in walk(segment.body):
-            if isinstance(op, LaunchValue):
-                yield op.extent

@@ -1,0 +1,112 @@
+"""What calls of one signature have in common, so that a repeated signature is checked once.
+
+The signature of a call is the layout of its arrays, their devices and the scalars that extents mention.
+Everything that follows from these is decided once; addresses, read-only flags and overlap are checked at
+every call.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from intent.kir.kernel import Kernel
+from intent.provider import Provider
+from intent.runtime import conditions
+from intent.runtime.arguments import Bound
+from intent.runtime.extents import Environment, bind_extents, launch_atoms, named
+from intent.runtime.overlap import check_overlap, writable_pairs
+from intent.runtime.variants import Variant, Variants
+from intent.types.extent import Scalar
+
+__all__ = ["Fitting", "Fittings"]
+
+_LIMIT: Final = 512
+
+Signature: TypeAlias = tuple[object, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fitting:
+    """A signature whose calls may run ``variant`` with ``length`` programs.
+
+    ``reach`` holds per view the first and the end byte of its elements, relative to its address.
+    """
+
+    env: Environment
+    extents: dict[str, int]
+    variant: Variant
+    length: int
+    device: str
+    reach: dict[str, tuple[int, int]]
+
+
+class Fittings:
+    """The fittings of one artifact by signature."""
+
+    def __init__(self, kernel: Kernel, provider: Provider, variants: Variants) -> None:
+        self._kernel = kernel
+        self._provider = provider
+        self._variants = variants
+        mentioned = {atom.name for atom in launch_atoms(kernel) if isinstance(atom, Scalar)}
+        self._integers = [p.name for p in kernel.scalars if p.value.dtype.is_integer]
+        self._scalars = [name for name in self._integers if name in mentioned]
+        self._pairs = list(writable_pairs(kernel))
+        self._written = [view for view in kernel.views if view.mode != "in"]
+        self._known: dict[Signature, Fitting] = {}
+
+    def fit(self, bound: Bound, *, on_gpu: bool) -> Fitting:
+        """The fitting of a call whose every launch condition holds.
+
+        Raises:
+            IntentError: A class of :mod:`intent.diagnostics.call`, or PlanError; nothing was written.
+        """
+        signature: Signature = (
+            on_gpu,
+            *((a.shape, a.byte_strides, a.device) for a in bound.arrays.values()),
+            *(bound.scalars[name] for name in self._scalars),
+        )
+        known = self._known.get(signature)
+        if known is None:
+            known = self._check(bound, on_gpu=on_gpu)
+            if len(self._known) >= _LIMIT:
+                self._known.clear()
+            self._known[signature] = known
+        else:
+            self._check_addresses(bound, known)
+        return known
+
+    def extents(self, fitting: Fitting, bound: Bound) -> dict[str, int]:
+        """Values by name, with this call's integer scalars (those that no extent mentions may differ)."""
+        if len(self._integers) == len(self._scalars):
+            return fitting.extents
+        return named(fitting.env | {Scalar(name): int(bound.scalars[name]) for name in self._integers})
+
+    def _check(self, bound: Bound, *, on_gpu: bool) -> Fitting:
+        kernel, provider = self._kernel, self._provider
+        env = bind_extents(kernel, bound)
+        device = conditions.check_devices(bound, on_gpu=on_gpu)
+        conditions.check_memory(kernel, bound)
+        conditions.check_conditions(kernel, env)
+        variant = self._variants.select(env)
+        limit = provider.capabilities.grid_limit
+        length = conditions.program_length(variant.program, env, limit=limit, provider=provider.name)
+        reach: dict[str, tuple[int, int]] = {}
+        for name, array in bound.arrays.items():
+            low, high = array.bounds()
+            reach[name] = (low - array.pointer, high - array.pointer)
+        return Fitting(
+            env=env, extents=named(env), variant=variant, length=length, device=device, reach=reach
+        )
+
+    def _check_addresses(self, bound: Bound, known: Fitting) -> None:
+        """What a signature does not decide: read-only memory and overlap (alignment is checked when binding)."""
+        arrays, reach = bound.arrays, known.reach
+        for view in self._written:
+            if arrays[view.name].readonly:
+                conditions.check_memory(self._kernel, bound)
+        for written, other in self._pairs:
+            a, b = arrays[written.name], arrays[other.name]
+            (a_low, a_high), (b_low, b_high) = reach[written.name], reach[other.name]
+            if a.pointer + a_low < b.pointer + b_high and b.pointer + b_low < a.pointer + a_high:
+                check_overlap(written, other, a, b)
