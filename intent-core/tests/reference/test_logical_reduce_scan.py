@@ -49,7 +49,8 @@ def test_integer_sum_wraps_in_any_order(apply_op, seed):
     ("kind", "dtype", "expected"),
     [
         ("sum", F32, 0), ("prod", F32, 1), ("max", F32, -np.inf), ("min", F16, np.inf), ("sum", I32, 0),
-        ("max", I32, -(2**31)), ("min", U8, 255), ("any", BOOL, False), ("all", BOOL, True), ("max", BOOL, False),
+        ("max", I32, -(2**31)), ("min", U8, 255), ("any", BOOL, False), ("all", BOOL, True),
+        ("max", BOOL, False),
     ],
 )  # fmt: skip
 def test_empty_reduction_gives_the_identity(apply_op, seed, kind, dtype, expected):

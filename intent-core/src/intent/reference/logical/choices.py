@@ -23,7 +23,7 @@ class Choices:
         """The order in which ``count`` unordered points run."""
         return range(count)
 
-    def permutation(self, count: int) -> NDArray[np.intp] | None:  # noqa: ARG002 - the adversary's business
+    def permutation(self, count: int) -> NDArray[np.intp] | None:
         """A permutation of reduced elements, or None for source order."""
         return None
 
@@ -31,7 +31,7 @@ class Choices:
         """Contiguous non-empty slices that cover ``[0, extent)`` in order."""
         return [(0, extent)]
 
-    def split(self, first: int, last: int) -> int:  # noqa: ARG002 - as above
+    def split(self, first: int, last: int) -> int:
         """Where to parenthesise ``first .. last`` (inclusive): the last index of the left part."""
         return last - 1
 

@@ -23,10 +23,8 @@ Update = Callable[[Array, tuple[Array, ...]], Array]
 def scatter_reduce(machine: Machine, op: kir.ScatterReduce) -> None:
     """``target[i] = combine(target[i], value)``; the old value takes part; any order."""
     value = machine[op.value]
-    if op.kind is not None:
-        two = builtin(op.kind, op.value.dtype)
-    else:
-        two = lift(machine, cast("kir.Region", op.combine))
+    builtin_two = None if op.kind is None else builtin(op.kind, op.value.dtype)
+    two = builtin_two or lift(machine, cast("kir.Region", op.combine))
 
     def update(old: Array, operands: tuple[Array, ...]) -> Array:
         return two((old,), operands)[0]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intent import physical
-from intent.physical import Op, Program, Region, Segment
+from intent.physical import Op, Program, Region
 from intent.physical.walk import walk
 from intent.reference.physical import access, atomic, collective, contract, control, values
 from intent.reference.physical.batch import Batch, Execute, Launch
@@ -66,14 +66,15 @@ def execute(
     launch = Launch(views, scalars, extents)
     with np.errstate(all="ignore"):
         for segment in program.segments:
-            for ids in _batches(segment, launch.extent(segment.length), order):
+            length, largest = launch.extent(segment.length), _largest(segment.body, launch)
+            for ids in _batches(length, largest, order):
                 batch = Batch(TABLE, launch, ids.size)
                 batch.run(segment.body, [ids])
 
 
-def _batches(segment: Segment, length: int, order: np.random.Generator | None) -> Iterator[NDArray[np.int64]]:
+def _batches(length: int, largest: int, order: np.random.Generator | None) -> Iterator[NDArray[np.int64]]:
     """Local ids in groups whose fragments are neither tiny nor huge."""
-    count = max(1, min(BATCH_ELEMENTS // _largest(segment.body), BATCH_INSTANCES))
+    count = max(1, min(BATCH_ELEMENTS // largest, BATCH_INSTANCES))
     if order is not None:
         count = int(order.integers(1, count + 1))
         everything = order.permutation(length).astype(np.int64)
@@ -82,13 +83,13 @@ def _batches(segment: Segment, length: int, order: np.random.Generator | None) -
         yield np.arange(begin, end, dtype=np.int64) if order is None else everything[begin:end]
 
 
-def _largest(region: Region) -> int:
-    """Elements per instance of the largest fragment or private buffer of static shape."""
+def _largest(region: Region, launch: Launch) -> int:
+    """Elements per instance of the largest fragment or private buffer."""
     sizes = [1]
     for op in walk(region):
         sizes += [prod(d.size for d in f.dims) for f in op.results]
-        if isinstance(op, physical.BufferAlloc):
-            sizes.append(prod(e.const or 1 for e in op.buffer.shape))
+        if isinstance(op, physical.BufferAlloc) and op.buffer.scope != "invocation":
+            sizes.append(prod(launch.shape(op.buffer.shape)))
         if isinstance(op, physical.Store | physical.Atomic):
             sizes.append(prod(d.size for d in op.dims))
     return max(sizes)

@@ -86,8 +86,21 @@ def erfc_double(x: Array) -> Array:
 STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
 
 
+@cache
+def _zeta_coefficients() -> Array:
+    """``(-1)^k (zeta(k) - 1) / k`` for k = 1, 2, ..., the Taylor coefficients of lgamma at 2 (k = 1: 1 - gamma)."""
+    n = np.arange(2.0, 400.0)
+    k = np.arange(2.0, 40.0)[:, None]
+    head = np.sort(n**-k, axis=1).sum(axis=1)
+    end = 400.0
+    order = k[:, 0]
+    tail = end ** (1 - order) / (order - 1) + end**-order / 2 + order * end ** (-order - 1) / 12
+    signs = np.where(np.arange(2, 40) % 2 == 0, 1.0, -1.0)
+    return np.concatenate([[1.0 - np.euler_gamma], signs * (head + tail) / order])
+
+
 def lgamma(x: Array) -> Array:
-    """``log|gamma(x)|``: Stirling's series after shifting to 10 and above, reflection below one half."""
+    """``log|gamma(x)|``: Stirling's series from 10 on, Taylor's at 2 below, reflection below one half."""
     with np.errstate(all="ignore"):
         low = x < 0.5
         positive = _lgamma_positive(np.where(low, 1.0 - x, x))
@@ -99,17 +112,31 @@ def lgamma(x: Array) -> Array:
 
 
 def _lgamma_positive(x: Array) -> Array:
+    """For x of one half and above."""
+    return np.where(x < 10.0, _lgamma_below_ten(np.minimum(x, 10.0)), _stirling(np.maximum(x, 10.0)))
+
+
+def _lgamma_below_ten(x: Array) -> Array:
     product = np.ones_like(x)
-    for _ in range(10):
-        small = x < 10.0
-        product = np.where(small, product * x, product)
-        x = np.where(small, x + 1.0, x)
+    for _ in range(8):  # down to [1.5, 2.5)
+        large = x >= 2.5
+        product = np.where(large, product * (x - 1.0), product)
+        x = np.where(large, x - 1.0, x)
+    small = x < 1.5
+    z = np.where(small, x - 1.0, x - 2.0)
+    total = np.zeros_like(z)
+    for coefficient in _zeta_coefficients()[::-1]:
+        total = (total + coefficient) * z
+    return np.asarray(total - np.where(small, np.log1p(z), 0.0) + np.log(product))
+
+
+def _stirling(x: Array) -> Array:
     inverse = 1.0 / (x * x)
     series = np.zeros_like(x)
     for coefficient in reversed(STIRLING):
         series = series * inverse + coefficient
     constant = 0.5 * math.log(2 * math.pi)
-    return np.asarray((x - 0.5) * np.log(x) - x + constant + series / x - np.log(product))
+    return np.asarray((x - 0.5) * np.log(x) - x + constant + series / x)
 
 
 def i0(x: Array) -> Array:
