@@ -754,6 +754,20 @@ def a_combine_of_another_dtype(kit):
     return kernel, spoil(kernel, Reduce, combine=combine(kit, F16))
 
 
+@case("combine-schema")
+def a_capture_of_another_shape(kit):
+    other = tensor(kit, F32, N)
+    x, zero = tensor(kit, F32, M), kit.constant(F32, 0.0)
+    region = kit.region(
+        kit.value(F32), kit.value(F32), kit.value(F32), body=lambda a, b, _: (add(kit, a, b),)
+    )
+    kit.op(
+        Reduce, kit.value(F32), operands=(x,), axes=(0,), identity=(zero,), captures=(zero,), combine=region
+    )
+    kernel = kit.kernel()
+    return kernel, spoil(kernel, Reduce, captures=(other,))
+
+
 @case("scatter-combine-schema")
 def a_scatter_combine_of_another_dtype(kit):
     kernel = scatter(kit)

@@ -157,7 +157,8 @@ class Reduce(Op):
     Builtin: ``kind`` set, one operand, no identity and no combine; accumulates in the result's dtype, which
     is the operand's (the front end has cast before). ``argmax``/``argmin`` give (values, positions: index).
     Generic: ``kind is None``; ``combine`` takes scalar arguments (acc..., element..., captures...) and yields
-    the components; ``identity`` holds one scalar per component, or a value of the result's shape.
+    the components; ``identity`` holds one scalar per component, or a value of the result's shape. A capture is a
+    scalar, or has the result's shape and gives the combine its element at the slice position.
     """
 
     operands: tuple[Value, ...] = role.operands()

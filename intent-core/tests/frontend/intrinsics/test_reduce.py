@@ -8,8 +8,8 @@ from intent.diagnostics import (
     ImpureHelper,
     InvalidAxis,
     MixedDTypes,
-    NotSupportedYet,
     SchemaMismatch,
+    ShapeMismatch,
     WrongDType,
     WrongKind,
 )
@@ -69,6 +69,11 @@ def scaled_sum(a, b, factor):
 @intent.kernel
 def with_operands(x: I.In[I.f32, ("M",)], factor: I.f32, y: I.Out[I.f32, ()]):
     y[()] = I.reduce(x, axis=0, identity=0.0, combine=scaled_sum, combine_operands=(factor,))
+
+
+@intent.kernel
+def slice_operands(x: I.In[I.f32, ("M", "N")], factor: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
+    y[...] = I.reduce(x, axis=0, identity=0.0, combine=scaled_sum, combine_operands=(factor[...],))
 
 
 @intent.kernel
@@ -146,6 +151,12 @@ def test_operands_become_arguments_of_the_combine(one):
     op = one(with_operands, Reduce)
     assert [v.name for v in op.captures] == ["factor"]
     assert len(op.combine.args) == 3
+
+
+def test_an_operand_of_a_slice_comes_element_by_element(one):
+    op = one(slice_operands, Reduce)
+    assert [str(v.shape) for v in op.captures] == ["(N,)"]
+    assert all(v.shape == () for v in op.combine.args)
 
 
 def test_add_as_combine_is_the_builtin_in_the_component_dtype(lowered):
@@ -285,7 +296,7 @@ def scan_over_two_axes(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")]):
         (scalar_source, InvalidAxis, "I.reduce.sum"),
         (any_of_numbers, WrongDType, "bool"),
         (another_identity, SchemaMismatch, "identity="),
-        (tensor_operand, NotSupportedYet, "combine_operands="),
+        (tensor_operand, ShapeMismatch, "combine_operands="),
         (combine_of_another_dtype, SchemaMismatch, "to_f64"),
         (combine_that_mixes, MixedDTypes, "different dtypes"),
         (combine_that_draws, ImpureHelper, "draws"),

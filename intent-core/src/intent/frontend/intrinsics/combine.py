@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from intent.diagnostics import CompilerFault, IntentError, NotSupportedYet, SchemaMismatch
+from intent.diagnostics import CompilerFault, IntentError, SchemaMismatch, ShapeMismatch
 from intent.frontend.builder import Builder
 from intent.frontend.emission import Purity
 from intent.frontend.intrinsics.call import Call
@@ -27,43 +27,63 @@ from intent.frontend.values import (
     same_structure,
 )
 from intent.kir import Region, Value
+from intent.types import Extent
 
-__all__ = ["Captures", "as_schema", "captures", "combine_region", "helper_name", "leaf_type", "only_scalars"]
+__all__ = ["Captures", "as_schema", "captures", "combine_region", "helper_name", "leaf_type"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Captures:
-    """Operands of a helper: ``fronts`` as the author wrote them, ``values`` the run-time components."""
+    """Operands of a helper: ``fronts`` as the author wrote them, ``values`` the run-time components.
+
+    ``elementwise``: the helper is lowered on one element, so a component of a slice's shape comes as a scalar.
+    """
 
     fronts: tuple[FrontValue, ...]
     values: tuple[Value, ...]
+    elementwise: bool = False
 
     def arguments(self, builder: Builder) -> tuple[FrontValue, ...]:
         """The operands inside the innermost region: run-time components become its arguments."""
-        return tuple(map_leaves(front, lambda leaf: _argument(builder, leaf)) for front in self.fronts)
+
+        def argument(leaf: FrontValue) -> FrontValue:
+            if not isinstance(leaf, Tensor):
+                return leaf
+            shape = () if self.elementwise else leaf.shape
+            return builder.loaded(builder.argument(leaf.dtype, shape, leaf.value.name))
+
+        return tuple(map_leaves(front, argument) for front in self.fronts)
 
 
-def captures(call: Call, parameter: str) -> Captures:
-    """The operands that a helper takes whole. Compile-time objects stay what they are; memory is read."""
+def captures(call: Call, parameter: str, slice_shape: tuple[Extent, ...] | None = None) -> Captures:
+    """The operands that a helper takes beside its parts. Compile-time objects stay; memory is read here.
+
+    ``slice_shape``: the helper is lowered on one element; tensors are broadcast to this shape of a whole slice.
+    """
+
+    def captured(leaf: FrontValue) -> FrontValue:
+        if isinstance(leaf, Literal | PyConst | DTypeRef | Function | IntrinsicRef):
+            return leaf
+        if isinstance(leaf, ExtentRef) and leaf.extent.launch_visible:
+            return leaf
+        tensor = call.builder.data(leaf, call.what)
+        return tensor if slice_shape is None else _to_slice(call, parameter, tensor, slice_shape)
+
     front = call.front(parameter)
     items = front.items if isinstance(front, Tuple) else (front,)
-    fronts = tuple(map_leaves(item, lambda leaf: _captured(call, leaf)) for item in items)
+    fronts = tuple(map_leaves(item, captured) for item in items)
     values = tuple(leaf.value for item in fronts for leaf in leaves(item) if isinstance(leaf, Tensor))
-    return Captures(fronts=fronts, values=values)
+    return Captures(fronts=fronts, values=values, elementwise=slice_shape is not None)
 
 
-def _captured(call: Call, leaf: FrontValue) -> FrontValue:
-    if isinstance(leaf, Literal | PyConst | DTypeRef | Function | IntrinsicRef):
-        return leaf
-    if isinstance(leaf, ExtentRef) and leaf.extent.launch_visible:
-        return leaf
-    return call.builder.data(leaf, call.what)
-
-
-def _argument(builder: Builder, leaf: FrontValue) -> FrontValue:
-    if not isinstance(leaf, Tensor):
-        return leaf
-    return builder.loaded(builder.argument(leaf.dtype, leaf.shape, leaf.value.name))
+def _to_slice(call: Call, parameter: str, tensor: Tensor, shape: tuple[Extent, ...]) -> Tensor:
+    """A scalar as it is, anything else broadcast to the shape of a slice. Raises ShapeMismatch."""
+    if not tensor.shape:
+        return tensor
+    what = f"{parameter}= of {call.what}"
+    if len(call.builder.broadcast_shapes([tensor.shape, shape], what)) != len(shape):
+        raise ShapeMismatch(what, {"the operand": tensor.shape, "one slice": shape}, span=call.builder.span)
+    return call.builder.broadcast_to(tensor, shape)
 
 
 def helper_name(callee: Function | IntrinsicRef) -> str:
@@ -131,17 +151,6 @@ def as_schema(call: Call, result: FrontValue, schema: FrontValue, what: str) -> 
             )
         found.append(conform(call.builder, tensor, wanted.shape, what).value)
     return tuple(found)
-
-
-def only_scalars(call: Call, held: Captures, parameter: str) -> None:
-    """Refuse operands with axes where the helper is lowered on one element."""
-    for value in held.values:
-        if value.shape:
-            raise NotSupportedYet(
-                f"a tensor in {parameter}= of {call.what}",
-                fix="pass scalars, or make it a component of the value",
-                span=call.builder.span,
-            )
 
 
 def leaf_type(component: FrontValue) -> Leaf:

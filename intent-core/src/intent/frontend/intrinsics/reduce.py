@@ -7,7 +7,7 @@ from typing import Final
 from intent.diagnostics import InvalidAxis, SchemaMismatch, SliceExtentObserved, WrongDType
 from intent.frontend.builder import Builder
 from intent.frontend.intrinsics.call import Call, Lower
-from intent.frontend.intrinsics.combine import captures, combine_region, leaf_type, only_scalars
+from intent.frontend.intrinsics.combine import captures, combine_region, leaf_type
 from intent.frontend.intrinsics.neutral import COMBINES, is_neutral, neutral
 from intent.frontend.values import (
     FrontValue,
@@ -89,8 +89,7 @@ def _generic(call: Call) -> FrontValue:
     kept = _kept(tensors[0].shape, axes)
     schema = rebuild(value, iter([Leaf(dtype=t.dtype, shape=kept) for t in tensors]))
     identity = identities(call, schema)
-    held = captures(call, "combine_operands")
-    only_scalars(call, held, "combine_operands")
+    held = captures(call, "combine_operands", kept)
     results = call.builder.emit(
         Reduce,
         *((t.dtype, kept) for t in tensors),

@@ -6,7 +6,7 @@ from typing import Final
 
 from intent.diagnostics import InvalidAxis, WrongDType
 from intent.frontend.intrinsics.call import Call, Lower
-from intent.frontend.intrinsics.combine import captures, combine_region, only_scalars
+from intent.frontend.intrinsics.combine import captures, combine_region
 from intent.frontend.intrinsics.neutral import is_neutral
 from intent.frontend.intrinsics.reduce import accumulator, builtin_combine, identities, sources
 from intent.frontend.values import FrontValue, IntrinsicRef, Leaf, Tensor, rebuild
@@ -52,8 +52,7 @@ def _generic(call: Call) -> FrontValue:
     kept = tuple(extent for k, extent in enumerate(shape) if k != axis)
     schema = rebuild(value, iter([Leaf(dtype=t.dtype, shape=kept) for t in tensors]))
     identity = identities(call, schema)
-    held = captures(call, "combine_operands")
-    only_scalars(call, held, "combine_operands")
+    held = captures(call, "combine_operands", kept)
     results = call.builder.emit(
         Scan,
         *((t.dtype, shape) for t in tensors),

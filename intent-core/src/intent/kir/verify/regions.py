@@ -29,11 +29,16 @@ def pure_regions(kernel: Kernel) -> Iterator[Problem]:
 
 @op_rule(Reduce, Scan)
 def combine_schema(op: Reduce | Scan, _: Facts) -> Iterator[str]:
-    """combine: (acc..., element..., captures...) of scalars to the components."""
+    """combine: (acc..., element..., captures...) of scalars to the components; captures align with a slice."""
     if op.combine is None:
         return
     components: list[Schema] = [(v.dtype, ()) for v in op.operands]
     captures: list[Schema] = [(v.dtype, ()) for v in op.captures]
+    whole = op.operands[0].shape
+    removed = op.axes if isinstance(op, Reduce) else (op.axis,)
+    one_slice = tuple(extent for axis, extent in enumerate(whole) if axis not in removed)
+    if any(v.shape not in ((), one_slice) for v in op.captures):
+        yield "a capture is a scalar, or has the shape of one slice"
     yield from _schema(op.combine, [*components, *components, *captures], components, "combine")
 
 
