@@ -20,6 +20,9 @@ TRUE = ph.Fragment(id=901, dtype=dtypes.BOOL)
 INDEX = ph.Fragment(id=902, dtype=dtypes.INDEX)
 
 
+FOUR = (const(4),)
+
+
 def on(node, change, **test):
     """A change of the operations of one class (whose fields equal ``test``), others stay."""
 
@@ -51,7 +54,7 @@ def segment(program, **changes):
     return replace(program, segments=(replace(program.segments[0], **changes),))
 
 
-def buffer(storage="registers", scope="program", shape=(const(4),), number=7):
+def buffer(storage="registers", scope="program", shape=FOUR, number=7):
     return ph.Buffer(id=number, name="held", dtype=dtypes.F32, shape=shape, scope=scope, storage=storage)
 
 
