@@ -128,6 +128,32 @@ def test_region_scan_gives_outputs_and_the_final_state(one):
     assert str(op.identity[0].shape) == "(D,)"
 
 
+@intent.fn
+def running_scaled(part, state, factor):
+    return (I.cumsum(part, axis=0) + state) * factor / factor
+
+
+@intent.kernel
+def operands_for_emit_only(x: I.In[I.f32, ("T",)], factor: I.f32, y: I.Out[I.f32, ("T",)]):
+    y[...], _ = I.region_scan(
+        source=x[...],
+        axis=0,
+        summarize=slice_sum,
+        combine=plus,
+        identity=0.0,
+        initial_state=I.cast(0.0, I.f32),
+        apply=plus,
+        emit=running_scaled,
+        operands=(factor,),
+    )
+
+
+def test_a_summarizer_without_parameters_for_operands_is_given_none(one):
+    op = one(operands_for_emit_only, RegionScan)
+    assert [v.name for v in op.captures] == ["factor"]
+    assert len(op.summarize.args) == 2
+
+
 def test_outputs_with_the_slice_axis_at_different_places(lowered):
     kernel = lowered(turned_outputs)
     (op,) = [op for op in walk(kernel.body) if isinstance(op, RegionScan)]

@@ -144,18 +144,22 @@ def _open(call: Call, role: str) -> str:
     return name
 
 
-def _inline(call: Call, role: str, arguments: Sequence[FrontValue]) -> FrontValue:
+def _inline(
+    call: Call, role: str, arguments: Sequence[FrontValue], operands: Sequence[FrontValue] = ()
+) -> FrontValue:
+    """The helper on its parts and the operands; a helper that has no parameters for operands is not given them."""
     callee = call.callee(role)
     if not isinstance(callee, Function):
         raise call.wrong_kind(role, "a helper decorated with @intent.fn")
-    return call.inline(callee, arguments)
+    room = len(callee.definition.python_signature.parameters)
+    return call.inline(callee, arguments if room == len(arguments) else [*arguments, *operands])
 
 
 def _summarize(call: Call, source: _Source, held: Captures) -> tuple[Region, FrontValue]:
     """The summarizer's region and the summary's schema, a product of leaves."""
     builder = call.builder
     name = _open(call, "summarize")
-    result = _inline(call, "summarize", [*source.sliced(builder), *held.arguments(builder)])
+    result = _inline(call, "summarize", source.sliced(builder), held.arguments(builder))
     like = call.front("identity")
     if not same_structure(result, like):
         raise SchemaMismatch(
@@ -220,9 +224,8 @@ def _emitted(call: Call, source: _Source, state: FrontValue, held: Captures) -> 
     """The emitter's region; every output has the slice axis exactly once, at one place for all."""
     builder = call.builder
     name = _open(call, "emit")
-    result = _inline(
-        call, "emit", [*source.sliced(builder), builder.arguments(state), *held.arguments(builder)]
-    )
+    one_slice = [*source.sliced(builder), builder.arguments(state)]
+    result = _inline(call, "emit", one_slice, held.arguments(builder))
     parts = builder.components(result, what=f"the result of {name}")
     axes = [_slice_axis(call, name, part, source.slice_extent) for part in parts]
     axis = axes[0] if len(set(axes)) == 1 else 0
