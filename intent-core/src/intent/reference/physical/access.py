@@ -8,9 +8,11 @@ from typing import NoReturn
 import numpy as np
 
 from intent.diagnostics import CompilerFault
-from intent.physical import BufferAlloc, Dim, Fence, Fragment, Load, Resource, Store
+from intent.physical import Buffer, BufferAlloc, Dim, Fence, Fragment, Load, Resource, Store
 from intent.reference.physical.batch import STAGE, Array, Batch, garbage
+from intent.reference.physical.lanes import over_lanes
 from intent.reference.physical.memory import Memory, OutOfBounds
+from intent.reference.physical.races import Access
 
 
 def load(batch: Batch, op: Load) -> None:
@@ -23,6 +25,7 @@ def load(batch: Batch, op: Load) -> None:
         else batch.get(op.fill, dims)
     )
     try:
+        note(batch, "read", op.source, memory, coordinates, active, dims)
         batch.set(op.result, memory.read(coordinates, active, fill))
     except OutOfBounds as fault:
         outside(fault, "load from", op.source, op.proofs)
@@ -32,6 +35,7 @@ def store(batch: Batch, op: Store) -> None:
     """Values of active lanes into their elements."""
     memory, coordinates, active = locate(batch, op.target, op.coordinates, op.valid, op.dims)
     try:
+        note(batch, "write", op.target, memory, coordinates, active, op.dims)
         memory.write(coordinates, batch.get(op.value, op.dims), active)
     except OutOfBounds as fault:
         outside(fault, "store to", op.target, op.proofs)
@@ -51,6 +55,25 @@ def locate(
         arrays.insert(0, np.arange(batch.count, dtype=np.int64).reshape(-1, *([1] * len(dims))))
     active = batch.active_lanes(None if valid is None else batch.get(valid, dims), len(dims))
     return memory, arrays, active
+
+
+def note(
+    batch: Batch,
+    access: Access,
+    resource: Resource,
+    memory: Memory,
+    coordinates: Sequence[Array],
+    active: Array | None,
+    dims: Sequence[Dim],
+) -> None:
+    """Record an access to shared memory when races are looked for."""
+    races = batch.launch.races
+    if races is None or (isinstance(resource, Buffer) and resource.scope != "invocation"):
+        return
+    offsets, live = memory.offsets(coordinates, active, 1 + len(dims))
+    if access != "read":  # every lane of the execution dims acts, also where coordinates do not tell them apart
+        offsets = np.broadcast_to(offsets, (batch.count, *(d.size for d in dims)))
+    races.record(access, resource.name, memory, offsets, live, over_lanes(batch.ids, len(dims)))
 
 
 def outside(fault: OutOfBounds, what: str, resource: Resource, proofs: Sequence[str]) -> NoReturn:

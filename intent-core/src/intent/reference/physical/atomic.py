@@ -6,7 +6,7 @@ import numpy as np
 
 from intent.physical import Atomic
 from intent.physical.ops import AtomicKind
-from intent.reference.physical.access import locate, outside
+from intent.reference.physical.access import locate, note, outside
 from intent.reference.physical.batch import Array, Batch
 from intent.reference.physical.functions import compute
 from intent.reference.physical.memory import OutOfBounds
@@ -21,6 +21,7 @@ def atomic(batch: Batch, op: Atomic) -> None:
     memory, coordinates, active = locate(batch, op.target, op.coordinates, op.valid, dims)
     shape = (batch.count, *(d.size for d in dims))
     try:
+        note(batch, "atomic", op.target, memory, coordinates, active, dims)
         offsets, live = memory.offsets(coordinates, active, 1 + len(dims))
     except OutOfBounds as fault:
         outside(fault, f"atomic {op.kind} of", op.target, op.proofs)

@@ -12,6 +12,7 @@ from intent.diagnostics import CompilerFault
 from intent.physical import Buffer, Dim, Fragment, Op, Region, Resource, View
 from intent.reference.physical.lanes import align, over_lanes
 from intent.reference.physical.memory import Memory
+from intent.reference.physical.races import Races
 from intent.types import Extent
 from intent.types.extent import Atom, Scalar, Symbol
 
@@ -24,9 +25,15 @@ class Launch:
     """What all instances of one launch share: the arguments, extents and invocation-wide buffers."""
 
     def __init__(
-        self, views: Mapping[str, Array], scalars: Mapping[str, Any], extents: Mapping[str, int]
+        self,
+        views: Mapping[str, Array],
+        scalars: Mapping[str, Any],
+        extents: Mapping[str, int],
+        *,
+        find_races: bool = False,
     ) -> None:
         self.views = {name: Memory(array) for name, array in views.items()}
+        self.races = Races(self.views.values()) if find_races else None
         self.scalars = scalars
         self.extents = _Extents(extents)
         self.buffers: dict[int, Memory] = {}
@@ -57,22 +64,23 @@ class _Extents(Mapping[Atom, int]):
 
 
 class Batch:
-    """``count`` instances. ``active`` is a bool array over them, or None when all run.
+    """Instances with global ``ids``. ``active`` is a bool array over them, or None when all run.
 
     ``values`` maps fragment ids to arrays as lanes.py describes.
     """
 
-    def __init__(self, table: Mapping[type[Op], Execute], launch: Launch, count: int) -> None:
+    def __init__(self, table: Mapping[type[Op], Execute], launch: Launch, ids: NDArray[np.int64]) -> None:
         self.table = table
         self.launch = launch
-        self.count = count
+        self.ids = ids
+        self.count = ids.size
         self.active: Array | None = None
         self.values: dict[int, Array] = {}
         self.buffers: dict[int, Memory] = {}
 
     def sub_batch(self, count: int) -> Batch:
         """A batch of ``count`` points in which a scalar region runs; all of them are active."""
-        inner = Batch(self.table, self.launch, count)
+        inner = Batch(self.table, self.launch, np.zeros(count, np.int64))
         inner.values = self.values
         return inner
 

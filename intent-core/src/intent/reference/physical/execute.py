@@ -52,24 +52,35 @@ def execute(
     extents: Mapping[str, int],
     *,
     order: np.random.Generator | None = None,
+    find_races: bool = False,
 ) -> None:
     """Run every instance of ``program`` once, writing Out and InOut views in place.
 
     ``views`` maps parameter names to numpy arrays of the declared dtypes (any strides that are multiples of
     the element), ``scalars`` names to Python numbers, ``extents`` symbol names and integer scalars to their
     values. ``order``, if given, shuffles the instances and sizes the batches at random: a program whose
-    result depends on that is wrong. Guards and launch conditions are the caller's to check.
+    result depends on that is wrong. ``find_races`` looks for elements that two instances touch without order
+    (not in programs that order them by acquire and release). Guards and launch conditions are the caller's.
 
     Raises:
-        CompilerFault: An active lane accesses memory out of bounds, or the program is not executable.
+        CompilerFault: An active lane accesses memory out of bounds, instances race, or the program is not
+            executable.
     """
-    launch = Launch(views, scalars, extents)
+    launch = Launch(views, scalars, extents, find_races=find_races and not _synchronises(program))
     with np.errstate(all="ignore"):
         for segment in program.segments:
             length, largest = launch.extent(segment.length), _largest(segment.body, launch)
             for ids in _batches(length, largest, order):
-                batch = Batch(TABLE, launch, ids.size)
+                batch = Batch(TABLE, launch, launch.extent(segment.offset) + ids)
                 batch.run(segment.body, [ids])
+
+
+def _synchronises(program: Program) -> bool:
+    return any(
+        isinstance(op, physical.Atomic) and op.order != "relaxed"
+        for segment in program.segments
+        for op in walk(segment.body)
+    )
 
 
 def _batches(length: int, largest: int, order: np.random.Generator | None) -> Iterator[NDArray[np.int64]]:
