@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from intent.diagnostics import VerificationError
 from intent.kir.kernel import Kernel
-from intent.kir.verify.rule import RULES, Problem
+from intent.kir.verify.rule import RULES, Problem, Subject
 
 # Importing a family registers its rules; RULES keeps this order.
 # isort: off
@@ -26,8 +26,9 @@ __all__ = ["RULES", "Problem", "verify"]
 
 def verify(kernel: Kernel) -> None:
     """Check every rule. Raises VerificationError: the first violated rule's name, its detail, the place."""
+    whole = Subject(kernel)
     for name, check in RULES.items():
-        for problem in check(kernel):
+        for problem in check(whole):
             subject = (
                 None
                 if problem.op is None

@@ -12,7 +12,7 @@ from intent.kir.walk import walk
 from intent.types import Extent
 from intent.types.extent import Call, const
 
-__all__ = ["RULES", "Facts", "Problem", "count", "kernel_rule", "op_rule"]
+__all__ = ["RULES", "Facts", "Problem", "Subject", "count", "kernel_rule", "op_rule"]
 
 _Checked = TypeVar("_Checked", bound=Callable[[Any, "Facts"], Iterable[str]])
 
@@ -24,7 +24,6 @@ class Problem(NamedTuple):
     op: Op | None = None
 
 
-Check = Callable[[Kernel], Iterable[Problem]]
 RULES: Final[dict[str, Check]] = {}
 """Every rule by name, in the order they are checked: later rules may rely on earlier ones."""
 
@@ -60,9 +59,28 @@ class Facts:
         return any(isinstance(a, Call) and a.op == "broadcast" and operand in a.args for a in result.atoms())
 
 
-def kernel_rule(check: Check) -> Check:
+class Subject:
+    """A kernel with what many rules look at, computed once."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.facts = Facts.of(kernel)
+        self._by_type: dict[type[Op], list[Op]] = {}
+        for op in walk(kernel.body):
+            self._by_type.setdefault(type(op), []).append(op)
+
+    def ops(self, node_types: tuple[type[Op], ...]) -> Iterator[Op]:
+        """The operations of these classes, nested ones included."""
+        for node_type in node_types:
+            yield from self._by_type.get(node_type, ())
+
+
+Check = Callable[[Subject], Iterable[Problem]]
+
+
+def kernel_rule(check: Callable[[Kernel], Iterable[Problem]]) -> Callable[[Kernel], Iterable[Problem]]:
     """Register a rule over the whole kernel under the function's name, spelled with dashes."""
-    RULES[check.__name__.replace("_", "-")] = check
+    RULES[check.__name__.replace("_", "-")] = lambda subject: check(subject.kernel)
     return check
 
 
@@ -70,11 +88,9 @@ def op_rule(*node_types: type[Op]) -> Callable[[_Checked], _Checked]:
     """Register a rule ``check(op, facts)`` that is checked for every operation of ``node_types``."""
 
     def register(check: _Checked) -> _Checked:
-        def whole(kernel: Kernel) -> Iterator[Problem]:
-            facts = Facts.of(kernel)
-            for op in walk(kernel.body):
-                if isinstance(op, node_types):
-                    yield from (Problem(text, op) for text in check(op, facts))
+        def whole(subject: Subject) -> Iterator[Problem]:
+            for op in subject.ops(node_types):
+                yield from (Problem(text, op) for text in check(op, subject.facts))
 
         RULES[check.__name__.replace("_", "-")] = whole
         return check
