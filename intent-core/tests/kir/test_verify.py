@@ -373,6 +373,31 @@ def extents_that_nothing_relates(kit):
 
 
 @case("reshape-count")
+def a_slice_that_is_taken_for_another_extent(kit):
+    def kernel(kit, extent):
+        x, zero, cut = tensor(kit, F32, M), kit.constant(F32, 0.0), dyn(kit.fresh())
+
+        def total(part):
+            flat = kit.op(Reshape, kit.value(F32, extent(cut)), value=part)
+            return (kit.op(Reduce, kit.value(F32), operands=(flat,), axes=(0,), kind="sum"),)
+
+        region = kit.region(kit.value(F32, cut), body=total)
+        kit.op(
+            RegionFold,
+            kit.value(F32),
+            source=(x,),
+            axis=0,
+            slice_extent=cut,
+            identity=(zero,),
+            summarize=region,
+            combine=combine(kit, F32),
+        )
+        return kit.kernel()
+
+    return kernel(kit, lambda cut: cut), kernel(type(kit)(), lambda _: M)
+
+
+@case("reshape-count")
 def a_reshape_that_loses_elements(kit):
     kit.op(Reshape, kit.value(F32, M * 4), value=tensor(kit, F32, M, 4))
     kernel = kit.kernel()
@@ -843,6 +868,13 @@ def test_rule(kit, rule, build):
     with pytest.raises(VerificationError) as error:
         verify(wrong)
     assert error.value.rule == rule
+
+
+def test_extents_of_device_data_are_left_to_guards(kit):
+    n = kit.constant(INDEX, 4)
+    x = kit.op(Broadcast, kit.value(F32, dyn(n.id)), value=kit.constant(F32, 0.0), axes=())
+    kit.op(Reshape, kit.value(F32, 4), value=x)
+    verify(kit.kernel())
 
 
 def test_every_rule_has_a_case():

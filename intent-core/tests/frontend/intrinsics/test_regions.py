@@ -161,6 +161,23 @@ def test_outputs_with_the_slice_axis_at_different_places(lowered):
     assert [str(r.shape) for r in op.results[:2]] == ["(T, D)", "(T, D)"]
 
 
+@intent.fn
+def pairwise(part):
+    return I.reduce.sum(I.reshape(part, (part.shape[0], 2, part.shape[1] // 2)), axis=(0, 1))
+
+
+@intent.kernel
+def reshapes_beside_the_slice(x: I.In[I.f32, ("N", "D")], y: I.Out[I.f32, ("E",)]):
+    y[...] = I.region_fold(
+        source=x[...], axis=0, summarize=pairwise, combine=plus, identity=I.zeros((x.shape[1] // 2,), I.f32)
+    )
+
+
+def test_a_reshape_beside_the_slice_axis_is_a_condition_on_the_rest(lowered):
+    conditions = {(str(c.lhs), str(c.rhs)) for c in lowered(reshapes_beside_the_slice).conditions}
+    assert ("D", "2*floordiv(D, 2)") in conditions
+
+
 # -- refusals
 
 

@@ -50,11 +50,18 @@ def reshaped(builder: Builder, tensor: Tensor, shape: tuple[Extent, ...]) -> Ten
     before, after = _different_part(tensor.shape, shape)
     if before is not after:
         impossible = before.const is not None and after.const is not None
-        if impossible or any(a in builder.opaque for e in (before, after) for a in e.atoms()):
+        if impossible or _opaque(builder, before) or _opaque(builder, after):
             raise ReshapeCount(tensor.shape, shape, span=builder.span)
-        builder.condition("equal", _count(tensor.shape), _count(shape), "equal element counts in I.reshape")
+        whole = _count(tensor.shape), _count(shape)
+        # Beside the extent of a slice, which has no value, the other extents have to agree on their own.
+        counts = (before, after) if _opaque(builder, whole[0]) else whole
+        builder.condition("equal", *counts, "equal element counts in I.reshape")
     value = builder.emit_one(Reshape, tensor.dtype, shape, value=tensor.value)
     return Tensor(value=value, extent=tensor.extent if not shape and not tensor.shape else None)
+
+
+def _opaque(builder: Builder, extent: Extent) -> bool:
+    return any(atom in builder.opaque for atom in extent.atoms())
 
 
 def _different_part(a: tuple[Extent, ...], b: tuple[Extent, ...]) -> tuple[Extent, Extent]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from intent.kir.ops import Broadcast, Join, Reshape, Transpose
 from intent.kir.verify.rule import Facts, count, op_rule
+from intent.types import Extent
 from intent.types.extent import const
 
 
@@ -36,8 +37,20 @@ def broadcast_axes(op: Broadcast, facts: Facts) -> Iterator[str]:
 def reshape_count(op: Reshape, facts: Facts) -> Iterator[str]:
     """The element count is the same, by identity or by a launch condition."""
     before, after = count(op.value.shape), count(op.result.shape)
-    if not facts.same(before, after):
+    if not facts.same(before, after) and not facts.same(*_apart(op.value.shape, op.result.shape)):
         yield f"{before} elements become {after}"
+
+
+def _apart(a: tuple[Extent, ...], b: tuple[Extent, ...]) -> tuple[Extent, Extent]:
+    """The element counts of two shapes without the extents that they share."""
+    rest = list(b)
+    alone: list[Extent] = []
+    for extent in a:
+        if extent in rest:
+            rest.remove(extent)
+        else:
+            alone.append(extent)
+    return count(alone), count(rest)
 
 
 @op_rule(Transpose)

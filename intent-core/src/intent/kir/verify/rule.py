@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeVar
 
 from intent.kir.kernel import Kernel
-from intent.kir.ops import Op
+from intent.kir.ops import Op, RegionFold, RegionScan
 from intent.kir.walk import walk
 from intent.types import Extent
-from intent.types.extent import Call, const
+from intent.types.extent import Atom, Call, const
 
 __all__ = ["RULES", "Facts", "Problem", "Subject", "count", "kernel_rule", "op_rule"]
 
@@ -30,23 +30,31 @@ RULES: Final[dict[str, Check]] = {}
 
 @dataclass(frozen=True)
 class Facts:
-    """What the kernel's launch conditions establish about extents (language decision 5)."""
+    """What the kernel establishes about extents: launch conditions (language decision 5) and slice extents."""
 
     equal: frozenset[frozenset[Extent]]
     equal_or_one: frozenset[frozenset[Extent]]
+    slices: frozenset[Atom]
 
     @classmethod
     def of(cls, kernel: Kernel) -> Facts:
         def pairs(kind: str) -> frozenset[frozenset[Extent]]:
             return frozenset(frozenset((c.lhs, c.rhs)) for c in kernel.conditions if c.kind == kind)
 
-        return cls(pairs("equal"), pairs("equal_or_one"))
+        regions = (op for op in walk(kernel.body) if isinstance(op, RegionFold | RegionScan))
+        slices = frozenset(atom for op in regions for atom in op.slice_extent.atoms())
+        return cls(pairs("equal"), pairs("equal_or_one"), slices)
 
     def same(self, a: Extent, b: Extent) -> bool:
-        """Equal by identity, by a launch condition, or left to a guard because device data decides."""
+        """Equal by identity, by a launch condition, or left to a guard because device data decides.
+
+        The extent of a slice equals only itself: nobody could check it (spec: logical-program 5).
+        """
         if a is b or frozenset((a, b)) in self.equal:
             return True
-        return a.const is None and b.const is None and not (a.launch_visible and b.launch_visible)
+        if any(atom in self.slices for extent in (a, b) for atom in extent.atoms()):
+            return False
+        return not (a.launch_visible and b.launch_visible)
 
     def spreads(self, operand: Extent, result: Extent) -> bool:
         """Whether an axis of extent ``operand`` may be broadcast to ``result``."""
