@@ -65,9 +65,9 @@ def whole(c: Context, value: kir.Value, frame: Frame) -> At:
     return full_home(c, value, frozenset(range(value.rank)), blank, frame)
 
 
-def held_binding(c: Context, component: int, value: ph.Fragment, home: At) -> Binding:
-    """A value that exists in whole lanes, readable anywhere."""
-    every = frozenset(range(len(home)))
+def held_binding(c: Context, component: int, value: ph.Fragment, home: At, full: frozenset[int] | None = None) -> Binding:
+    """A value that exists at ``home``, readable anywhere along its whole axes ``full`` (all of them if None)."""
+    every = frozenset(range(len(home))) if full is None else full
 
     def read(at: At) -> Point:
         moved = relocate(c, component, value, home, at, every)

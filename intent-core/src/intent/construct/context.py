@@ -177,16 +177,17 @@ class Context:
 
     def lane_dim(self, label: str, size: int, used: frozenset[ph.Dim], before: Iterable[ph.Dim] = ()) -> ph.Dim:
         """A lane dim for an axis of class ``label``: the first one of that class not in use here."""
+        taken = {d.name for d in used}
+        sizes = {d.name: d.size for d in self.emitter.order.dims}
         n = 1
         while True:
-            dim = ph.Dim(label if n == 1 else f"{label}_{n}", size)
-            if not any(d.name == dim.name for d in used):
+            name = label if n == 1 else f"{label}_{n}"
+            if sizes.get(name, size) != size:
+                name = f"{name}_{size}"  # one name never stands for two sizes in a program
+            if name not in taken and sizes.get(name, size) == size:
                 break
             n += 1
-        # One name never stands for two sizes in a program.
-        for known in self.emitter.order.dims:
-            if known.name == dim.name and known.size != size:
-                dim = ph.Dim(f"{dim.name}_{size}", size)
+        dim = ph.Dim(name, size)
         self.emitter.order.add(dim, before)
         return dim
 

@@ -61,6 +61,7 @@ class Demand:
         self.seen.add((value.id, axes))
         op = self.definitions.op.get(value.id)
         if op is None:
+            yield from self._argument(value, axes)
             return
         if isinstance(op, kir.Load):
             yield Read(op, self.relation(op.relation, axes))
@@ -69,10 +70,16 @@ class Demand:
             if op.valid is not None:
                 yield from self.reads(op.valid, axes)
             return
-        for operand, inner in self._operands(op, axes):
+        for operand, inner in self._operands(op, value, axes):
             yield from self.reads(operand, inner)
 
-    def _operands(self, op: kir.Op, axes: tuple[AxisKey | None, ...]) -> Iterator[tuple[kir.Value, tuple[AxisKey | None, ...]]]:  # noqa: C901, PLR0912
+    def _argument(self, value: kir.Value, axes: tuple[AxisKey | None, ...]) -> Iterator[Read]:
+        """A carry read inside its loop is the loop's result at these axes, one iteration before."""
+        owner = self.definitions.owner.get(self.definitions.region[value.id])
+        if isinstance(owner, kir.For) and value in owner.body.args[1:]:
+            yield from self.reads(owner.results[owner.body.args.index(value) - 1], axes)
+
+    def _operands(self, op: kir.Op, value: kir.Value, axes: tuple[AxisKey | None, ...]) -> Iterator[tuple[kir.Value, tuple[AxisKey | None, ...]]]:  # noqa: C901, PLR0912
         match op:
             case kir.Pointwise():
                 yield from ((v, axes) for v in op.operands)
@@ -103,9 +110,32 @@ class Demand:
                 spread_axes = tuple(None if k in op.axes else next(free) for k in range(op.operands[0].rank))
                 yield from ((v, spread_axes) for v in op.operands)
                 yield from ((v, (None,) * v.rank) for v in (*op.identity, *op.captures))
+            case kir.Contract():
+                yield from _contract_operands(op, axes)
+            case kir.Scan():
+                along = tuple(None if k == op.axis else a for k, a in enumerate(axes))
+                yield from ((v, along) for v in op.operands)
+                yield from ((v, (None,) * v.rank) for v in (*op.identity, *op.captures))
+            case kir.For():
+                k = op.results.index(value)
+                yield from ((op.inits[k], axes), (op.body.yields[k], axes))
+                yield from ((v, ()) for v in (op.begin, op.end, op.step))
+            case kir.If():
+                k = op.results.index(value)
+                yield from ((op.condition, ()), (op.then.yields[k], axes), (op.orelse.yields[k], axes))
             case _:
                 for v in operands_of(op):
                     yield v, (None,) * v.rank
                 for region in regions_of(op):
                     for v in region.yields:
                         yield v, (None,) * v.rank
+
+
+def _contract_operands(op: kir.Contract, axes: tuple[AxisKey | None, ...]) -> Iterator[tuple[kir.Value, tuple[AxisKey | None, ...]]]:
+    summed = {k for k, _ in op.reduce}
+    left = dict(zip((k for k in range(op.lhs.rank) if k not in summed), axes, strict=False))
+    used = {k for _, k in (*op.reduce, *op.batch)}
+    right = {rk: left[lk] for lk, rk in op.batch}
+    right |= dict(zip((k for k in range(op.rhs.rank) if k not in used), axes[len(left) :], strict=True))
+    yield op.lhs, tuple(left.get(k) for k in range(op.lhs.rank))
+    yield op.rhs, tuple(right.get(k) for k in range(op.rhs.rank))

@@ -19,9 +19,12 @@ STRUCTURED = (kir.Reduce, kir.Contract, kir.Scan, kir.RegionFold, kir.RegionScan
 
 @dataclass(frozen=True)
 class Candidate:
-    """An axis that a unit could run in parallel. ``declared`` axes are explicit ``parallel`` loops."""
+    """An axis that a unit could run in parallel. ``declared`` axes are explicit ``parallel`` loops.
 
-    key: AxisKey
+    A statement with several writes inside has one key per write.
+    """
+
+    keys: tuple[AxisKey, ...]
     label: str
     extent: Extent
     declared: bool
@@ -37,15 +40,21 @@ class Unit:
     reads: list[Read] = field(default_factory=list)
     writes: list[tuple[kir.Op, tuple[Signature, ...]]] = field(default_factory=list)
     producers: set[int] = field(default_factory=set)
+    shared: set[AxisKey] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
 class GroupAxis:
-    """An axis of the group's instance domain. ``single``: its block must be 1 (control depends on the point)."""
+    """An axis of the group's instance domain.
+
+    ``single``: its block must be 1 (control depends on the point). ``owned``: every structured value of the group
+    varies along it or the author declared it, so that instances share no work.
+    """
 
     label: str
     extent: Extent
     single: bool = False
+    owned: bool = True
 
 
 @dataclass
@@ -65,6 +74,11 @@ class Group:
     ordered: set[int]
     joined: tuple[str, ...] = ()
     units: tuple[Unit, ...] = ()
+
+    @property
+    def shared_out(self) -> set[str]:
+        """Labels of instance axes that come from axes of written values."""
+        return {label for key, label in self.keys.items() if key[0] == "store"}
 
     def written_in(self, op: kir.Op) -> set[str]:
         """The alias classes written inside an operation."""
@@ -99,17 +113,42 @@ class Grouping:
                 self.units.append(self._unit(op, prefix))
 
     def _unit(self, op: kir.Op, prefix: tuple[kir.For, ...]) -> Unit:
-        candidates = [Candidate(("for", f.id, 0), self.classes.label(loop_axis(f)), self.trips[f.id], True) for f in prefix]
-        if isinstance(op, WRITES):
-            value = written_value(op)
-            for axis, e in enumerate(value.shape):
-                if e.launch_visible and e.const != 1:
-                    label = self.classes.label((value.id, axis))
-                    candidates.append(Candidate(("store", op.id, axis), label, e, False))
-        candidates = [c for c in candidates if c.extent.launch_visible]
+        candidates = [Candidate((("for", f.id, 0),), self.classes.label(loop_axis(f)), self.trips[f.id], True) for f in prefix]
+        candidates += self._written_axes([op] if isinstance(op, WRITES) else self._inner_writes(op))
+        candidates = [c for c in candidates if c.extent.launch_visible and c.extent.const != 1]
         unit = Unit(prefix, op, candidates)
         self._trace(unit)
         return unit
+
+    def _inner_writes(self, op: kir.Op) -> list[kir.Op]:
+        """The writes inside control, when nothing else inside forbids running an axis of theirs in parallel."""
+        inner = [o for r in regions_of(op) for o in walk(r)]
+        if any(isinstance(o, kir.BufferAlloc | kir.Atomic | kir.ScatterReduce) or (isinstance(o, kir.For) and o.parallel) for o in inner):
+            return []
+        return [o for o in inner if isinstance(o, kir.Store)]
+
+    def _written_axes(self, writes: list[kir.Op]) -> list[Candidate]:
+        """Axes that every one of the writes runs over: same class, same extent."""
+        if not writes:
+            return []
+        columns = [
+            [(("store", w.id, k), self.classes.label((v.id, k)), e) for k, e in enumerate(v.shape)]
+            for w in writes
+            for v in [written_value(w)]
+        ]
+        found = []
+        taken: set[AxisKey] = set()
+        for key, label, e in columns[0]:
+            keys = [key]
+            for column in columns[1:]:
+                match = next((x for x in column if x[0] not in taken and x[1] == label and x[2] is e), None)
+                if match is None:
+                    break
+                keys.append(match[0])
+            else:
+                taken |= set(keys)
+                found.append(Candidate(tuple(keys), label, e, False))
+        return found
 
     def _trace(self, unit: Unit) -> None:
         points = {f.body.args[0].id: ("for", f.id, 0) for f in unit.prefix}
@@ -121,8 +160,9 @@ class Grouping:
             if isinstance(op, kir.BufferAlloc):
                 unit.writes.append((op, (None,) * op.buffer.rank))
             if isinstance(op, WRITES):
-                own = op is unit.op
-                axes = tuple(("store", op.id, k) if own else None for k in range(written_value(op).rank))
+                keys = {k for c in unit.candidates for k in c.keys}
+                names = [("store", op.id, k) for k in range(written_value(op).rank)]
+                axes = tuple(n if n in keys else None for n in names)
                 for v in (op.value,) if not isinstance(op, kir.Atomic) else op.operands:
                     unit.reads += demand.reads(v, axes if v.rank else ())
                 unit.writes.append((op, demand.relation(op.relation, axes)))
@@ -138,10 +178,11 @@ class Grouping:
             for region in regions_of(op):
                 for v in region.yields:
                     unit.reads += demand.reads(v, (None,) * v.rank)
-        for value_id, _ in demand.seen:
+        for value_id, axes in demand.seen:
             producer = self.definitions.op.get(value_id)
             if isinstance(producer, STRUCTURED):
                 unit.producers.add(producer.id)
+                unit.shared |= {k for c in unit.candidates if not c.declared and not set(c.keys) & set(axes) for k in c.keys}
 
     # -- connection ------------------------------------------------------------------------------------------------
 
@@ -226,19 +267,19 @@ class Grouping:
         found = []
         taken: list[set[AxisKey]] = [set() for _ in units]
         for candidate in units[0].candidates:
-            keys = [candidate.key]
+            matches = [candidate]
             for n, unit in enumerate(units[1:], 1):
-                match = next((c for c in unit.candidates if c.key == candidate.key), None) or next(
-                    (c for c in unit.candidates if c.key not in taken[n] and c.label == candidate.label and c.extent is candidate.extent),
+                match = next((c for c in unit.candidates if c.keys == candidate.keys), None) or next(
+                    (c for c in unit.candidates if not taken[n] & set(c.keys) and c.label == candidate.label and c.extent is candidate.extent),
                     None,
                 )
                 if match is None:
                     break
-                keys.append(match.key)
+                matches.append(match)
             else:
-                for n, key in enumerate(keys):
-                    taken[n].add(key)
-                found.append((candidate, keys))
+                for n, match in enumerate(matches):
+                    taken[n] |= set(match.keys)
+                found.append((candidate, [k for m in matches for k in m.keys]))
         return found
 
     def _group(self, units: list[Unit], why: tuple[str, ...]) -> Group:
@@ -249,7 +290,8 @@ class Grouping:
         for candidate, members in common:
             n = used[candidate.label] = used.get(candidate.label, 0) + 1
             label = candidate.label if n == 1 else f"{candidate.label}.{n}"
-            axes.append(GroupAxis(label, candidate.extent, any(k in singles for k in members)))
+            owned = not any(k in unit.shared for unit in units for k in members)
+            axes.append(GroupAxis(label, candidate.extent, any(k in singles for k in members), owned))
             keys.update(dict.fromkeys(members, label))
         statements = set()
         for unit in units:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from intent import kir
 from intent import physical as ph
-from intent.construct.carried import Carries, Homes, held_binding, settle, whole
+from intent.construct.carried import Carries, Homes, full_home, held_binding, settle, whole
 from intent.construct.context import Context
 from intent.construct.control import bind_counter, open_for
 from intent.construct.emission import Scope
@@ -146,14 +146,25 @@ class Runner:
         c = self.c
         homes = Homes()
         for k, value in enumerate(values):
-            homes.at[k] = whole(c, value, frame)
-            homes.full[k] = frozenset(range(value.rank))
+            homes.at[k], homes.full[k] = self._home(value, frame)
             homes.dims[k] = c.emitter.order.sort(frame.lanes | {d for p in homes.at[k] for d in p.fragment.dims})
         return homes
 
+    def _home(self, value: kir.Value, frame: Frame) -> tuple[At, frozenset[int]]:
+        """Whole lanes, except along axes that the instances share out: there only the instance's own coordinates."""
+        c = self.c
+        own: dict[int, Point] = {}
+        for axis in range(value.rank):
+            label = c.analysis.classes.label((value.id, axis))
+            if label in self.instance and self.instance[label] not in own.values() and label in self.group.shared_out:
+                own[axis] = self.instance[label]
+        rest = frozenset(range(value.rank)) - own.keys()
+        blank = tuple(own.get(k, Point(c.emitter.index(0))) for k in range(value.rank))
+        return full_home(c, value, rest, blank, frame), rest
+
     def _bind(self, values: tuple[kir.Value, ...], made: dict[int, ph.Fragment], homes: Homes, frame: Frame) -> None:
         for k, value in enumerate(values):
-            frame.bindings[value.id] = held_binding(self.c, k, made[k], homes.at[k])
+            frame.bindings[value.id] = held_binding(self.c, k, made[k], homes.at[k], homes.full[k])
 
     def _ordered(self, op: kir.For, frame: Frame) -> None:
         c = self.c

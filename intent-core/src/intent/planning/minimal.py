@@ -10,7 +10,7 @@ from intent.provider import Capabilities
 
 
 def minimal(analysis: Analysis, capabilities: Capabilities, extents: Mapping[str, int] | None = None) -> Plan:
-    """Every instance axis in blocks of 1, every inner axis element by element.
+    """Every axis that instances can own without sharing work in blocks of 1, every inner axis element by element.
 
     Axes of carried tensors are resident, guarded by the extents of the call (4096 when they are not known).
     """
@@ -20,6 +20,6 @@ def minimal(analysis: Analysis, capabilities: Capabilities, extents: Mapping[str
         for label in sorted(whole)
     )
     groups = tuple(
-        GroupPlan(instance=tuple((a.label, 1) for a in g.axes), inner=inner) for g in analysis.groups
+        GroupPlan(instance=tuple((a.label, 1) for a in g.axes if a.owned), inner=inner) for g in analysis.groups
     )
     return legal(Plan(groups=groups, name="minimal"), analysis, capabilities)
