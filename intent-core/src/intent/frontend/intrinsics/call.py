@@ -102,6 +102,7 @@ class Call:
 
     def axes(self, parameter: str, rank: int) -> tuple[int, ...]:
         """Distinct axes of a value of this rank, sorted; negative ones count from the last."""
+        self.need_axes(parameter, rank)
         axes: list[int] = []
         for given in self.integers(parameter):
             axis = self.normal_axis(given, rank)
@@ -111,6 +112,11 @@ class Call:
         if not axes:
             raise self.wrong_kind(parameter, "at least one axis")
         return tuple(sorted(axes))
+
+    def need_axes(self, parameter: str, rank: int) -> None:
+        """Refuse a value of rank zero, which has no axis to name. Raises InvalidAxis."""
+        if not rank:
+            raise InvalidAxis(self.what, self.integers(parameter)[0], rank=0, span=self.builder.span)
 
     def axis(self, parameter: str, rank: int) -> int:
         """Exactly one axis of a value of this rank. Raises InvalidAxis, WrongKind."""
@@ -178,7 +184,7 @@ class Call:
 
     def wrong_kind(self, parameter: str, expected: str, *, found: str | None = None) -> WrongKind:
         """The error for an argument of another kind than expected."""
-        described = found or self.front(parameter).describe()
+        described = found or _described(self.front(parameter))
         return WrongKind(
             self.what, expected=expected, found=described, argument=f"{parameter}=", span=self.builder.span
         )
@@ -191,21 +197,35 @@ class Call:
         raise self._not_static(parameter, front)
 
     def _not_static(self, parameter: str, front: FrontValue) -> NotConstexpr | WrongKind:
-        if isinstance(
-            front, Domain | ViewRef | BufferRef | Record | PyConst | Function | IntrinsicRef | NoneValue
-        ):
-            fix = (
-                "give the number of an axis of the value, not a domain" if isinstance(front, Domain) else None
-            )
+        if isinstance(front, _NEVER_STATIC):
+            of_domain = "give the number of an axis of the value, not a domain"
             return WrongKind(
-                self.what, expected="a constant", found=front.describe(), argument=f"{parameter}=", fix=fix,
+                self.what,
+                expected=f"a constant {parameter}",
+                found=front.describe(),
+                argument=f"{parameter}=",
+                fix=of_domain if isinstance(front, Domain) else None,
                 span=self.builder.span,
-            )  # fmt: skip
+            )
         return NotConstexpr(f"{parameter}= of {self.what}", found=front.describe(), span=self.builder.span)
 
 
 Lower = Callable[[Call], FrontValue]
 """What an intrinsic means: emits KIR and gives the call's value (NONE for a statement)."""
+
+
+_NEVER_STATIC = (Domain, ViewRef, BufferRef, Record, PyConst, Function, IntrinsicRef, NoneValue)
+"""Values of another kind than a number, whether or not they are known at compile time."""
+
+
+def _described(front: FrontValue) -> str:
+    """A value for errors; constants as they are written."""
+    if isinstance(front, Literal):
+        return repr(front.value)
+    if isinstance(front, Tuple) and all(isinstance(item, Literal | Tuple) for item in front.items):
+        parts = ", ".join(map(_described, front.items))
+        return f"({parts},)" if len(front.items) == 1 else f"({parts})"
+    return front.describe()
 
 
 def _front(value: Any) -> FrontValue:

@@ -40,12 +40,19 @@ def checked_pairs(call: Call, lhs: Tensor, rhs: Tensor, pairs: Pairs, taken: Pai
                 raise InvalidAxis(call.what, given, rank=rank, repeated=True, span=call.builder.span)
         left, right = lhs.shape[pair[0]], rhs.shape[pair[1]]
         if left.const is not None and right.const is not None and left is not right:
-            shapes = {call.builder.text_of(t, s): t.shape for t, s in ((lhs, "lhs"), (rhs, "rhs"))}
+            shapes = dict(zip(_names(call), (lhs.shape, rhs.shape), strict=True))
             fix = f"axes {pair[0]} and {pair[1]} are paired and need one extent"
             raise ShapeMismatch(call.what, shapes, fix=fix, span=call.builder.span)
         call.builder.equal_extents(left, right, f"paired axes of {call.what}", what=call.what)
         normal.append(pair)
     return tuple(normal)
+
+
+def _names(call: Call) -> list[str]:
+    """The two operands in the author's words."""
+    operands = ("lhs", "rhs", "matrix", "vector", "compressed", "dense")
+    texts = [call.text(parameter) for parameter in call.arguments if parameter in operands]
+    return texts if len(set(texts)) == 2 else ["the left operand", "the right operand"]
 
 
 def _contract(call: Call) -> FrontValue:
@@ -157,7 +164,7 @@ def _outer(call: Call) -> FrontValue:
 def _need_rank(call: Call, name: str, tensor: Tensor, rank: int, *, at_least: bool = False) -> None:
     if tensor.rank < rank or (tensor.rank > rank and not at_least):
         expected = f"rank {rank} or more" if at_least else rank
-        text = call.builder.text_of(tensor, name)
+        text = call.text(name)
         raise WrongRank(
             f"{name}= of {call.what}", expected=expected, found=tensor.rank, value=f"the rank of {text}",
             span=call.builder.span,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from intent.diagnostics import InvalidAxis, SchemaMismatch, SliceExtentObserved, WrongDType
+from intent.diagnostics import SchemaMismatch, SliceExtentObserved, WrongDType
 from intent.frontend.builder import Builder
 from intent.frontend.intrinsics.call import Call, Lower
 from intent.frontend.intrinsics.combine import captures, combine_region, leaf_type
@@ -69,8 +69,6 @@ def _reduce(builder: Builder, kind: str, value: Tensor, axes: tuple[int, ...]) -
 
 
 def _axes(call: Call, shape: tuple[Extent, ...]) -> tuple[int, ...]:
-    if not shape:
-        raise InvalidAxis(call.what, call.front("axis").describe(), rank=0, span=call.builder.span)
     return call.axes("axis", len(shape))
 
 

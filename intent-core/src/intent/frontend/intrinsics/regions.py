@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from intent.diagnostics import InvalidAxis, SchemaMismatch, SliceExtentObserved
+from intent.diagnostics import SchemaMismatch, SliceExtentObserved
 from intent.frontend.builder import Builder
 from intent.frontend.emission import Purity
 from intent.frontend.intrinsics.call import Call, Lower
@@ -131,8 +131,6 @@ def _source(call: Call) -> _Source:
 
 
 def _axis(call: Call, tensor: Tensor) -> int:
-    if not tensor.shape:
-        raise InvalidAxis(call.what, call.front("axis").describe(), rank=0, span=call.builder.span)
     return call.axis("axis", tensor.rank)
 
 

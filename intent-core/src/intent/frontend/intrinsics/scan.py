@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from intent.diagnostics import InvalidAxis, WrongDType
+from intent.diagnostics import WrongDType
 from intent.frontend.intrinsics.call import Call, Lower
 from intent.frontend.intrinsics.combine import captures, combine_region
 from intent.frontend.intrinsics.neutral import is_neutral
@@ -35,8 +35,6 @@ def _builtin(call: Call, kind: str, value: Tensor) -> FrontValue:
 
 
 def _axis(call: Call, value: Tensor) -> int:
-    if not value.shape:
-        raise InvalidAxis(call.what, call.front("axis").describe(), rank=0, span=call.builder.span)
     return call.axis("axis", value.rank)
 
 

@@ -142,6 +142,9 @@ def _transpose(call: Call) -> FrontValue:
 
 def _join(call: Call) -> FrontValue:
     lhs, rhs = call.builder.unify(call.front("lhs"), call.front("rhs"), what=call.what)
+    if lhs.rank != rhs.rank:
+        shapes = {call.text("lhs"): lhs.shape, call.text("rhs"): rhs.shape}
+        raise ShapeMismatch(call.what, shapes, fix="join takes two equal shapes", span=call.builder.span)
     rhs = conform(call.builder, rhs, lhs.shape, call.what)
     value = call.builder.emit_one(Join, lhs.dtype, (*lhs.shape, const(2)), lhs=lhs.value, rhs=rhs.value)
     return Tensor(value=value)
