@@ -32,7 +32,11 @@ class Candidate:
 
 @dataclass
 class Unit:
-    """A statement under its enclosing parallel loops: the smallest thing that is scheduled."""
+    """A statement under its enclosing parallel loops: the smallest thing that is scheduled.
+
+    ``producers``: structured operations it needs; ``computed``: pointwise values; ``shared``: axes along which some
+    structured value does not vary, so that instances split along them would compute it again.
+    """
 
     prefix: tuple[kir.For, ...]
     op: kir.Op
@@ -40,6 +44,7 @@ class Unit:
     reads: list[Read] = field(default_factory=list)
     writes: list[tuple[kir.Op, tuple[Signature, ...]]] = field(default_factory=list)
     producers: set[int] = field(default_factory=set)
+    computed: set[int] = field(default_factory=set)
     shared: set[AxisKey] = field(default_factory=set)
 
 
@@ -171,18 +176,29 @@ class Grouping:
                 if op.valid is not None:
                     unit.reads += demand.reads(op.valid, axes)
                 continue
+            if not self.effects.has_effect(op):
+                continue  # pure: reached from the effects that need it
             for v in operands_of(op):
-                unit.reads += demand.reads(v, (None,) * v.rank)
-            if isinstance(op, kir.Load):
-                unit.reads.append(Read(op, demand.relation(op.relation, (None,) * op.result.rank)))
+                unit.reads += demand.reads(v, self._carried_axes(v, unit))
             for region in regions_of(op):
                 for v in region.yields:
-                    unit.reads += demand.reads(v, (None,) * v.rank)
+                    unit.reads += demand.reads(v, self._carried_axes(v, unit))
         for value_id, axes in demand.seen:
             producer = self.definitions.op.get(value_id)
+            if isinstance(producer, kir.Pointwise) and axes and producer.results[0].dtype.is_float:
+                unit.computed.add(producer.id)
             if isinstance(producer, STRUCTURED):
                 unit.producers.add(producer.id)
                 unit.shared |= {k for c in unit.candidates if not c.declared and not set(c.keys) & set(axes) for k in c.keys}
+
+    def _carried_axes(self, value: kir.Value, unit: Unit) -> tuple[AxisKey | None, ...]:
+        """A carried tensor runs along an instance axis where it has an axis of that class."""
+        axes: list[AxisKey | None] = []
+        for k in range(value.rank):
+            label = self.classes.label((value.id, k))
+            key = next((c.keys[0] for c in unit.candidates if not c.declared and c.label == label and c.keys[0] not in axes), None)
+            axes.append(key)
+        return tuple(axes)
 
     # -- connection ------------------------------------------------------------------------------------------------
 
@@ -212,7 +228,7 @@ class Grouping:
     def _connected(self, a: Unit, b: Unit) -> str | None:
         for name in sorted(self._conflicts(a, b)):
             return f"both use {name}, which one of them writes"
-        shared = a.producers & b.producers
+        shared = (a.producers & b.producers) or (a.computed & b.computed)
         if shared and self._common([a, b]):
             return "they share a producer"
         return None

@@ -103,7 +103,7 @@ CASES = (
         oracle=_groups,
         tolerance=NORM,
         extents=sizes("B L", (0, 2), (1, 1), (2, 5), (3, 33)),
-        segments=(segment("B 3", "3*B"),),
+        segments=(segment("B"),),
     ),
     Case(
         name="batch_norm",
