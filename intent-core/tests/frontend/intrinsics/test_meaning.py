@@ -7,8 +7,8 @@ import pytest
 
 import intent
 import intent.language as I
-from intent import kir
 from intent.reference.logical import evaluate
+from intent.reference.logical.choices import Adversary
 
 
 @pytest.fixture
@@ -16,17 +16,22 @@ def rng():
     return np.random.default_rng(7)
 
 
+@pytest.fixture(params=["plain", "adversary 1", "adversary 2"])
+def choices(request):
+    """What the evaluator chooses where the language leaves it open: orders, trees, slices."""
+    if request.param == "plain":
+        return None
+    return Adversary(np.random.default_rng(int(request.param[-1])))
+
+
 @pytest.fixture
-def run(lowered):
+def run(lowered, choices):
     """``run(kernel, **arguments)``: a copy of every Out and InOut argument after the kernel."""
 
     def call(kernel, constexprs=None, **arguments):
         made = lowered(kernel, **(constexprs or {}))
-        held = {
-            name: np.array(value) if isinstance(value, np.ndarray) else value
-            for name, value in arguments.items()
-        }
-        evaluate(made, [held[p.name] for p in made.params])
+        held = {name: np.array(v) if isinstance(v, np.ndarray) else v for name, v in arguments.items()}
+        evaluate(made, [held[p.name] for p in made.params], choices)
         return {v.name: held[v.name] for v in made.views if v.mode != "in"}
 
     return call
@@ -519,19 +524,51 @@ def test_a_buffer_is_fresh_for_every_point(run, rng):
     np.testing.assert_array_equal(run(buffered, x=x, y=f32(4))["y"], np.sort(x, axis=1)[:, -2])
 
 
+@intent.fn
+def best_of(keys, coordinates, queries, offset):
+    scores = I.contract(queries, keys, reduce=((1, 1),), acc_dtype=I.f32)
+    shifted = scores + I.cast(queries.shape[0], I.f32) * 0.0
+    return I.reduce.max(shifted + 0.0 * I.cast(coordinates + offset, I.f32)[None, :], axis=1)
+
+
+@intent.fn
+def larger(a, b):
+    return I.maximum(a, b)
+
+
+@intent.kernel
+def ragged_scores(
+    q: I.In[I.f32, ("R", "D")],
+    offsets: I.In[I.i32, ("G1",)],
+    k: I.In[I.f32, ("K", "D")],
+    y: I.Out[I.f32, ("R",)],
+):
+    groups = I.ragged(
+        outer=I.domain(0, offsets.shape[0] - 1), members=I.domain(0, q.shape[0]), offsets=offsets
+    )
+    columns = I.domain(0, k.shape[0])
+    for g in I.parallel(groups.outer):
+        rows = groups[g]
+        queries = q[rows, :]
+        y[rows] = I.region_fold(
+            source=(k[columns, :], I.indices(columns)), axis=0, summarize=best_of, combine=larger, identity=-I.inf,
+            operands=(queries, g),
+        )  # fmt: skip
+
+
+def test_a_region_fold_whose_operands_have_data_dependent_extents(run, rng):
+    q, k = rng.normal(size=(6, 3)).astype(np.float32), rng.normal(size=(5, 3)).astype(np.float32)
+    got = run(ragged_scores, q=q, offsets=np.array([0, 2, 2, 6], np.int32), k=k, y=f32(6))["y"]
+    np.testing.assert_allclose(got, (q @ k.T).max(1), rtol=1e-5)
+
+
 # -- attention, whole
 
 
-def test_attention_as_a_region_fold(rng):
-    from intent.frontend import lower
-
+def test_attention_as_a_region_fold(run, rng):
     q, k, v = (rng.normal(size=(2, n, d)).astype(np.float16) for n, d in ((5, 4), (7, 4), (7, 3)))
-    y = np.zeros((2, 5, 3), np.float16)
-    scale = 0.5
-    made = lower(attention, {"CAUSAL": True})
-    assert isinstance(made, kir.Kernel)
-    evaluate(made, [q, k, v, y, scale])
-    scores = np.einsum("hqd,hkd->hqk", q.astype(float), k.astype(float)) * scale
+    y = run(attention, {"CAUSAL": True}, q=q, k=k, v=v, y=np.zeros((2, 5, 3), np.float16), scale=0.5)["y"]
+    scores = np.einsum("hqd,hkd->hqk", q.astype(float), k.astype(float)) * 0.5
     scores = np.where(np.arange(5)[:, None] >= np.arange(7)[None, :], scores, -np.inf)
     weights = np.exp(scores - scores.max(-1, keepdims=True))
     wanted = np.einsum("hqk,hkd->hqd", weights / weights.sum(-1, keepdims=True), v.astype(float))

@@ -1,8 +1,9 @@
 """Names that the language does not have: what was removed, and what was misspelt."""
 
+import pytest
+
 import intent
 import intent.language as I
-import pytest
 from intent.diagnostics import RemovedConstruct, UnknownIntrinsic, UnknownKeyword
 
 
