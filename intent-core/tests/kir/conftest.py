@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from intent.diagnostics import VerificationError
 from intent.kir import (
     Constant,
     DomainInfo,
     ExtentValue,
     Iota,
     Kernel,
+    Load,
+    Pointwise,
+    Reduce,
     Region,
+    RegionFold,
     Relation,
     ScalarParam,
+    ScatterReduce,
     Value,
     View,
 )
-from intent.types.dtypes import INDEX
-from intent.types.extent import as_extent
+from intent.kir.verify import verify
+from intent.types.dtypes import F32, INDEX
+from intent.types.extent import as_extent, dyn, symbol
 
 
 class Kit:
@@ -80,6 +89,56 @@ class Kit:
         self.ops = outer
         return made
 
+    def tensor(self, dtype, *shape):
+        """A value of any dtype and shape, read from a fresh view."""
+        view = self.view(f"v{self.fresh()}", dtype, *shape)
+        relation = self.relation(*(self.iota(extent) for extent in view.shape))
+        return self.op(Load, self.value(dtype, *shape), source=view, relation=relation)
+
+    def add(self, a, b):
+        return self.op(Pointwise, self.value(a.dtype, *a.shape), fn="add", operands=(a, b))
+
+    def combine(self, dtype, *shape):
+        """A region that adds its two arguments."""
+        arguments = self.value(dtype, *shape), self.value(dtype, *shape)
+        return self.region(*arguments, body=lambda a, b: (self.add(a, b),))
+
+    def fold(self, extent=None):
+        """A kernel with one region fold; ``extent`` stands for the slice's."""
+        x, zero = self.tensor(F32, symbol("M")), self.constant(F32, 0.0)
+        cut = dyn(self.fresh()) if extent is None else extent
+
+        def total(part):
+            return (self.op(Reduce, self.value(F32), operands=(part,), axes=(0,), kind="sum"),)
+
+        self.op(
+            RegionFold,
+            self.value(F32),
+            source=(x,),
+            axis=0,
+            slice_extent=cut,
+            identity=(zero,),
+            summarize=self.region(self.value(F32, cut), body=total),
+            combine=self.combine(F32),
+        )
+        return self.kernel()
+
+    def scatter(self):
+        """A kernel with one scatter reduction by a combine region."""
+        value = self.tensor(F32, symbol("M"))
+        y = self.view("y", F32, symbol("M"), mode="inout")
+        relation = self.relation(self.iota(symbol("M")))
+        self.op(ScatterReduce, target=y, relation=relation, value=value, combine=self.combine(F32))
+        return self.kernel()
+
+    @staticmethod
+    def spoil(kernel, node, **fields):
+        """The kernel with fields of its last operation of a class replaced."""
+        ops = list(kernel.body.ops)
+        place = max(k for k, op in enumerate(ops) if isinstance(op, node))
+        ops[place] = replace(ops[place], **fields)
+        return replace(kernel, body=replace(kernel.body, ops=tuple(ops)))
+
     def kernel(self, **fields):
         scalars = tuple(p.value for p in self.params if isinstance(p, ScalarParam))
         defaults = {
@@ -95,3 +154,17 @@ class Kit:
 @pytest.fixture
 def kit():
     return Kit()
+
+
+@pytest.fixture
+def breaks(kit):
+    """``breaks(rule, build)``: ``build(kit)`` gives a kernel that verifies, and one that breaks just this rule."""
+
+    def check(rule, build):
+        right, wrong = build(kit)
+        verify(right)
+        with pytest.raises(VerificationError) as error:
+            verify(wrong)
+        assert error.value.rule == rule
+
+    return check

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from intent.diagnostics import VerificationError
 from intent.kir.kernel import Kernel
-from intent.kir.verify.rule import RULES, Problem, Subject
+from intent.kir.verify.rule import FAMILIES, RULES, Problem, Subject
 
 # Importing a family registers its rules; RULES keeps this order.
 # isort: off
@@ -21,7 +21,7 @@ from intent.kir.verify import regions as regions
 from intent.kir.verify import control as control
 # isort: on
 
-__all__ = ["RULES", "Problem", "verify"]
+__all__ = ["FAMILIES", "RULES", "Problem", "verify"]
 
 
 def verify(kernel: Kernel) -> None:

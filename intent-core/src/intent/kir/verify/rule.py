@@ -12,7 +12,7 @@ from intent.kir.walk import walk
 from intent.types import Extent
 from intent.types.extent import Atom, Call, const
 
-__all__ = ["RULES", "Facts", "Problem", "Subject", "count", "kernel_rule", "op_rule"]
+__all__ = ["FAMILIES", "RULES", "Facts", "Problem", "Subject", "count", "kernel_rule", "op_rule"]
 
 _Checked = TypeVar("_Checked", bound=Callable[[Any, "Facts"], Iterable[str]])
 
@@ -26,6 +26,9 @@ class Problem(NamedTuple):
 
 RULES: Final[dict[str, Check]] = {}
 """Every rule by name, in the order they are checked: later rules may rely on earlier ones."""
+
+FAMILIES: Final[dict[str, str]] = {}
+"""The family (the module) of every rule."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ Check = Callable[[Subject], Iterable[Problem]]
 
 def kernel_rule(check: Callable[[Kernel], Iterable[Problem]]) -> Callable[[Kernel], Iterable[Problem]]:
     """Register a rule over the whole kernel under the function's name, spelled with dashes."""
-    RULES[check.__name__.replace("_", "-")] = lambda subject: check(subject.kernel)
+    _register(check, lambda subject: check(subject.kernel))
     return check
 
 
@@ -100,10 +103,16 @@ def op_rule(*node_types: type[Op]) -> Callable[[_Checked], _Checked]:
             for op in subject.ops(node_types):
                 yield from (Problem(text, op) for text in check(op, subject.facts))
 
-        RULES[check.__name__.replace("_", "-")] = whole
+        _register(check, whole)
         return check
 
     return register
+
+
+def _register(check: Callable[..., object], rule: Check) -> None:
+    name = check.__name__.replace("_", "-")
+    RULES[name] = rule
+    FAMILIES[name] = check.__module__.rsplit(".", maxsplit=1)[-1]
 
 
 def count(shape: Iterable[Extent]) -> Extent:
