@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from intent.diagnostics import IntentError
@@ -11,6 +12,8 @@ from intent.kir.parse import parse_kernel
 from intent.kir.text import print_kernel
 from intent.kir.verify import verify
 from intent.kir.walk import walk
+from intent.reference.logical import evaluate
+from intent.reference.logical.choices import Adversary
 
 _PLUMBING = (Constant, ExtentValue, Iota, Load, Store)
 
@@ -67,6 +70,32 @@ def refused():
         return found.value
 
     return run
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(7)
+
+
+@pytest.fixture(params=["plain", "adversary 1", "adversary 2"])
+def choices(request):
+    """What the evaluator chooses where the language leaves it open: orders, trees, slices."""
+    if request.param == "plain":
+        return None
+    return Adversary(np.random.default_rng(int(request.param[-1])))
+
+
+@pytest.fixture
+def run(lowered, choices):
+    """``run(kernel, **arguments)``: a copy of every Out and InOut argument after the kernel."""
+
+    def call(kernel, constexprs=None, **arguments):
+        made = lowered(kernel, **(constexprs or {}))
+        held = {name: np.array(v) if isinstance(v, np.ndarray) else v for name, v in arguments.items()}
+        evaluate(made, [held[p.name] for p in made.params], choices)
+        return {v.name: held[v.name] for v in made.views if v.mode != "in"}
+
+    return call
 
 
 def _text(op):
