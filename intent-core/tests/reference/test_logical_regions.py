@@ -8,7 +8,7 @@ import pytest
 from intent import kir
 from intent.reference.logical import Adversary
 from intent.types import extent
-from intent.types.dtypes import F32, I32, INDEX
+from intent.types.dtypes import F32, I32
 
 SEEDS = [None, *range(12)]
 SLICE = extent.dyn(10_000)
@@ -137,4 +137,3 @@ def test_scan(apply_op, seed, count):
             [(I32, (count,)), (I32, ())], a, c, adversary=choices,
         )  # fmt: skip
         assert [*outputs.tolist(), int(final)] == wrap
-    assert INDEX.bits == 64

@@ -70,8 +70,12 @@ def note(
     races = batch.launch.races
     if races is None or (isinstance(resource, Buffer) and resource.scope != "invocation"):
         return
+    if access == "read" and batch.launch.alone:
+        return
     offsets, live = memory.offsets(coordinates, active, 1 + len(dims))
-    if access != "read":  # every lane of the execution dims acts, also where coordinates do not tell them apart
+    if (
+        access != "read"
+    ):  # every lane of the execution dims acts, also where coordinates do not tell them apart
         offsets = np.broadcast_to(offsets, (batch.count, *(d.size for d in dims)))
     races.record(access, resource.name, memory, offsets, live, over_lanes(batch.ids, len(dims)))
 

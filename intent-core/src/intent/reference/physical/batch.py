@@ -26,6 +26,7 @@ class Launch:
 
     def __init__(
         self,
+        table: Mapping[type[Op], Execute],
         views: Mapping[str, Array],
         scalars: Mapping[str, Any],
         extents: Mapping[str, int],
@@ -36,7 +37,22 @@ class Launch:
         self.races = Races(self.views.values()) if find_races else None
         self.scalars = scalars
         self.extents = _Extents(extents)
+        self.alone = False
+        """Whether the launch has a single instance."""
         self.buffers: dict[int, Memory] = {}
+        self.constants: dict[int, Array] = {}
+        self._table = table
+        self._steps: dict[int, list[tuple[Execute, Op]]] = {}
+
+    def steps(self, region: Region) -> list[tuple[Execute, Op]]:
+        """The region's operations with the functions that run them."""
+        found = self._steps.get(id(region))
+        if found is None:
+            for op in region.ops:
+                if type(op) not in self._table:
+                    raise CompilerFault(f"no evaluation of {type(op).__name__}", stage=STAGE, span=op.span)
+            found = self._steps[id(region)] = [(self._table[type(op)], op) for op in region.ops]
+        return found
 
     def extent(self, extent: Extent) -> int:
         """The value of a launch-visible extent."""
@@ -69,8 +85,7 @@ class Batch:
     ``values`` maps fragment ids to arrays as lanes.py describes.
     """
 
-    def __init__(self, table: Mapping[type[Op], Execute], launch: Launch, ids: NDArray[np.int64]) -> None:
-        self.table = table
+    def __init__(self, launch: Launch, ids: NDArray[np.int64]) -> None:
         self.launch = launch
         self.ids = ids
         self.count = ids.size
@@ -80,7 +95,7 @@ class Batch:
 
     def sub_batch(self, count: int) -> Batch:
         """A batch of ``count`` points in which a scalar region runs; all of them are active."""
-        inner = Batch(self.table, self.launch, np.zeros(count, np.int64))
+        inner = Batch(self.launch, np.zeros(count, np.int64))
         inner.values = self.values
         return inner
 
@@ -90,19 +105,20 @@ class Batch:
             array = self.values[fragment.id]
         except KeyError:
             raise CompilerFault(f"%{fragment.id} is used before it is defined", stage=STAGE) from None
-        return array if dims is None else align(array, fragment.dims, dims)
+        return array if dims is None or dims is fragment.dims else align(array, fragment.dims, dims)
 
-    def set(self, fragment: Fragment, array: Any) -> None:
+    def set(self, fragment: Fragment, array: Array) -> None:
         """Define the fragment, after checking dtype and extents."""
-        array = np.asarray(array)
-        rank = 1 + len(fragment.dims)
-        if array.ndim != rank and array.size == 1:
-            array = array.reshape((1,) * rank)
-        sizes = (self.count, *(d.size for d in fragment.dims))
-        fits = array.ndim == rank and all(n in (1, size) for n, size in zip(array.shape, sizes, strict=True))
-        if array.dtype != fragment.dtype.numpy or not fits:
+        dims = fragment.dims
+        if array.ndim != 1 + len(dims) and array.size == 1:
+            array = array.reshape((1,) * (1 + len(dims)))
+        shape = array.shape
+        fits = len(shape) == 1 + len(dims) and shape[0] in (1, self.count)
+        fits = fits and all(n in (1, d.size) for n, d in zip(shape[1:], dims, strict=True))
+        if not fits or array.dtype != fragment.dtype.numpy:
+            sizes = (self.count, *(d.size for d in dims))
             raise CompilerFault(
-                f"%{fragment.id}, {fragment.dtype} over {sizes}, was computed as {array.dtype} {array.shape}",
+                f"%{fragment.id}, {fragment.dtype} over {sizes}, was computed as {array.dtype} {shape}",
                 stage=STAGE,
             )
         self.values[fragment.id] = array
@@ -138,19 +154,13 @@ class Batch:
         """Bind the region's arguments, run it and give what it yields."""
         for parameter, argument in zip(region.args, arguments, strict=True):
             self.set(parameter, argument)
-        for op in region.ops:
-            self.execute(op)
-        return tuple(self.get(v) for v in region.yields)
-
-    def execute(self, op: Op) -> None:
-        """Run one operation for all active instances."""
-        execute = self.table.get(type(op))
-        if execute is None:
-            raise CompilerFault(f"no evaluation of {type(op).__name__}", stage=STAGE, span=op.span)
+        op: Op | None = None
         try:
-            execute(self, op)
+            for execute, op in self.launch.steps(region):
+                execute(self, op)
         except CompilerFault as fault:
-            raise fault.at(op.span) from None
+            raise fault.at(None if op is None else op.span) from None
+        return tuple(self.get(v) for v in region.yields)
 
     def where(self, condition: Array, yes: Array, no: Array) -> Array:
         """A choice per instance."""

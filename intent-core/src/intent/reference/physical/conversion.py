@@ -38,7 +38,7 @@ def to_dtype(x: Array, source: DType, target: DType) -> Array:
 def from_double(x: Array, target: DType) -> Array:
     """An f32 or f64 array rounded to nearest even in ``target``."""
     if target.bits >= 32 or target.name == "f16" or x.dtype == np.float32:
-        return x.astype(target.numpy)
+        return x.astype(target.numpy, copy=False)
     _, exponent = np.frexp(x)
     lowest = 2 - (1 << (target.exponent_bits - 1))
     unit = np.maximum(exponent - 1, lowest) - target.mantissa_bits

@@ -66,12 +66,13 @@ def execute(
         CompilerFault: An active lane accesses memory out of bounds, instances race, or the program is not
             executable.
     """
-    launch = Launch(views, scalars, extents, find_races=find_races and not _synchronises(program))
+    launch = Launch(TABLE, views, scalars, extents, find_races=find_races and not _synchronises(program))
+    launch.alone = launch.extent(program.length) == 1
     with np.errstate(all="ignore"):
         for segment in program.segments:
             length, largest = launch.extent(segment.length), _largest(segment.body, launch)
             for ids in _batches(length, largest, order):
-                batch = Batch(TABLE, launch, launch.extent(segment.offset) + ids)
+                batch = Batch(launch, launch.extent(segment.offset) + ids)
                 batch.run(segment.body, [ids])
 
 

@@ -24,11 +24,11 @@ def compute(fn: str, dtype: DType, operands: list[Array]) -> Array:
         return np.asarray(RELATIONS[fn](*operands))
     if not dtype.is_float:
         return _integral(fn, dtype, operands)
-    wide = [as_compute(x, dtype) for x in operands]
+    wide = operands if dtype.bits >= 32 else [as_compute(x, dtype) for x in operands]
+    if fn in DIRECT:
+        return from_double(DIRECT[fn](*wide), dtype)
     if fn in ("isnan", "isinf"):
         return np.asarray(np.isnan(wide[0]) if fn == "isnan" else np.isinf(wide[0]))
-    if fn in DIRECT:
-        return from_double(np.asarray(DIRECT[fn](*wide)), dtype)
     if fn == "fma":
         return _fma(dtype, *wide)
     double = _transcendental(fn, dtype, [x.astype(np.float64) for x in wide])
@@ -43,14 +43,9 @@ def _integral(fn: str, dtype: DType, operands: list[Array]) -> Array:
     return np.asarray(INTEGRAL[fn](*operands))
 
 
-def _floor_divide(a: Array, b: Array) -> Array:
-    """Quotient towards minus infinity, whatever the signs; division by zero gives zero."""
-    safe = np.where(b == 0, np.ones_like(b), b)
-    return np.where(b == 0, np.zeros_like(a), np.floor_divide(a, safe))
-
-
 def _modulo(a: Array, b: Array) -> Array:
-    return np.asarray(a - _floor_divide(a, b) * b).astype(a.dtype)
+    """What floor division leaves: it has the divisor's sign."""
+    return np.asarray(a - a // b * b)
 
 
 def _transcendental(fn: str, dtype: DType, x: list[Array]) -> Array:
@@ -115,7 +110,7 @@ INTEGRAL: dict[str, Callable[..., Any]] = {
     "mul": lambda a, b: a * b,
     "maximum": lambda a, b: np.where(a < b, b, a),
     "minimum": lambda a, b: np.where(b < a, b, a),
-    "floordiv": _floor_divide,
+    "floordiv": lambda a, b: a // b,
     "mod": _modulo,
     "shl": lambda a, b: a << b,
     "shr": lambda a, b: a >> b,

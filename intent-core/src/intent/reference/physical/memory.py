@@ -59,16 +59,26 @@ class Memory:
         """
         if active is not None and bool(active.all()):
             active = None
-        total: Any = np.full((1,) * rank, self.origin, np.int64)
+        base = self.origin
+        parts = []
         for axis, (c, extent, stride) in enumerate(zip(coordinates, self.shape, self.strides, strict=True)):
-            outside = (c < 0) | (c >= extent)
+            if c.size == 1 and 0 <= (value := int(c.item())) < extent:
+                base += value * stride
+                continue
+            # As unsigned numbers, negative coordinates are beyond every extent.
+            outside = c.view(np.uint64) >= extent
             if outside.any():
                 wrong = outside if active is None else outside & active
                 if wrong.any():
                     where = tuple(k[0] for k in np.nonzero(wrong))
                     raise OutOfBounds(axis, int(np.broadcast_to(c, wrong.shape)[where]), self.shape)
                 c = np.where(outside, 0, c)  # noqa: PLW2901 - such lanes are inactive
-            total = total + c * stride
+            parts.append(c if stride == 1 else c * stride)
+        if not parts:
+            return np.array(base, np.int64, ndmin=rank), active
+        total = parts[0] + base if base else parts[0]
+        for part in parts[1:]:
+            total = total + part
         return total, active
 
     def read(self, coordinates: Sequence[Index], active: Array | None, fill: Array) -> Array:

@@ -33,12 +33,18 @@ def scalar_array(value: bool | float, dtype: DType) -> Array:
 
 def constant(batch: Batch, op: Constant) -> None:
     """A literal."""
-    batch.set(op.result, scalar_array(op.value, op.result.dtype))
+    array = batch.launch.constants.get(op.id)
+    if array is None:
+        array = batch.launch.constants[op.id] = scalar_array(op.value, op.result.dtype)
+    batch.set(op.result, array)
 
 
 def launch_value(batch: Batch, op: LaunchValue) -> None:
     """An extent."""
-    batch.set(op.result, np.array([batch.launch.extent(op.extent)], np.int64))
+    array = batch.launch.constants.get(op.id)
+    if array is None:
+        array = batch.launch.constants[op.id] = np.array([batch.launch.extent(op.extent)], np.int64)
+    batch.set(op.result, array)
 
 
 def argument(batch: Batch, op: Argument) -> None:
