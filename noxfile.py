@@ -20,7 +20,7 @@ nox.options.sessions = ["tests"]
 PACKAGES = ["intent-core", "intent-provider-triton", "intent-testkit"]
 UNIT_TESTS = [f"{package}/tests" for package in PACKAGES] + ["tools/tests"]
 # Neighbours share compiled artifacts: each worker starts with half of the tests, in order.
-PYTEST = ("pytest", "-n", "2", "--dist", "worksteal")
+PYTEST = ("pytest", "-n", "2", "--dist", "worksteal", "--tb", "short")
 LINTERS = ["ruff", "import-linter", "towncrier"]
 LINT_COMMANDS = [
     ("ruff", "check", "--output-format", "concise", "."),
@@ -131,9 +131,9 @@ def wheels(session: nox.Session) -> None:
     session.run(python, *demo_words, external=True)
 
 
-@nox.session
+@nox.session(venv_params=["--system-site-packages"])
 def bench(session: nox.Session) -> None:
-    """The benchmark lines of the testkit; arguments after ``--`` choose among them."""
+    """The benchmark lines of the testkit, on the machine's own torch; arguments after ``--`` choose lines."""
     _install(session)
     session.run("python", "-m", "intent_testkit.bench", *session.posargs)
 
