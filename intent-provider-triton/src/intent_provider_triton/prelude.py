@@ -70,6 +70,87 @@ def _exp2_f32(x):
     return tl.exp2(x - n) * scale
 """
 
+SIGMOID_F32 = '''
+@triton.jit
+def _sigmoid_f32(x):
+    # exp(-|x|) never overflows, and small results keep their precision.
+    e = _exp_f32(tl.abs(x) * -1.0)
+    return tl.div_rn(tl.where(x < 0, e, 1.0), 1.0 + e)
+'''
+
+SIGMOID_F64 = '''
+@triton.jit
+def _sigmoid_f64(x):
+    # exp(-|x|) never overflows, and small results keep their precision.
+    e = tl.exp(tl.abs(x) * -1.0)
+    return tl.where(x < 0, e, 1.0) / (1.0 + e)
+'''
+
+RSQRT_F32 = '''
+@triton.jit
+def _rsqrt_f32(x):
+    # tl.rsqrt flushes subnormal inputs: scale them by 2**24.
+    small = tl.abs(x) < 1.1754943508222875e-38
+    r = tl.rsqrt(tl.where(small, x * 16777216.0, x))
+    return tl.where(small, r * 4096.0, r)
+'''
+
+ERF_F32 = '''
+@triton.jit
+def _erf_f32(x):
+    # tl.erf flushes subnormal results.
+    return tl.where(tl.abs(x) < 1e-30, x * 1.1283791670955126, tl.erf(x))
+'''
+
+SIN_F32 = '''
+@triton.jit
+def _sin_f32(x):
+    # tl.sin flushes subnormal results.
+    return tl.where(tl.abs(x) < 1e-30, x, tl.sin(x))
+'''
+
+TANH_F32 = '''
+@triton.jit
+def _tanh_f32(x):
+    # libdevice flushes subnormal results.
+    return tl.where(tl.abs(x) < 1e-30, x, libdevice.tanh(x))
+'''
+
+ASIN_F32 = '''
+@triton.jit
+def _asin_f32(x):
+    # libdevice flushes subnormal results.
+    return tl.where(tl.abs(x) < 1e-30, x, libdevice.asin(x))
+'''
+
+LOG1P_F32 = '''
+@triton.jit
+def _log1p_f32(x):
+    # libdevice flushes subnormal results.
+    return tl.where(tl.abs(x) < 1e-30, x, libdevice.log1p(x))
+'''
+
+ERFC_F32 = '''
+@triton.jit
+def _erfc_f32(x):
+    # In f64: libdevice's f32 form flushes small results.
+    return libdevice.erfc(x.to(tl.float64)).to(tl.float32)
+'''
+
+LGAMMA_F32 = '''
+@triton.jit
+def _lgamma_f32(x):
+    # In f64: libdevice's f32 form loses accuracy on the negative axis.
+    return libdevice.lgamma(x.to(tl.float64)).to(tl.float32)
+'''
+
+POW_F32 = '''
+@triton.jit
+def _pow_f32(x, y):
+    # In f64: libdevice's f32 form flushes small results.
+    return libdevice.pow(x.to(tl.float64), y.to(tl.float64)).to(tl.float32)
+'''
+
 ADD = """
 @triton.jit
 def _add(a, b):
@@ -167,6 +248,17 @@ FUNCTIONS: Final[dict[str, str]] = {
     "_round_f64": ROUND_F64,
     "_exp_f32": EXP_F32,
     "_exp2_f32": EXP2_F32,
+    "_sigmoid_f32": SIGMOID_F32,
+    "_sigmoid_f64": SIGMOID_F64,
+    "_rsqrt_f32": RSQRT_F32,
+    "_erf_f32": ERF_F32,
+    "_sin_f32": SIN_F32,
+    "_tanh_f32": TANH_F32,
+    "_asin_f32": ASIN_F32,
+    "_log1p_f32": LOG1P_F32,
+    "_erfc_f32": ERFC_F32,
+    "_lgamma_f32": LGAMMA_F32,
+    "_pow_f32": POW_F32,
     "_add": ADD,
     "_product": PRODUCT,
     "_nan_max": NAN_MAX,
@@ -181,7 +273,7 @@ FUNCTIONS: Final[dict[str, str]] = {
 }
 """Text of each function by name."""
 
-NEEDS: Final[dict[str, tuple[str, ...]]] = {}
+NEEDS: Final[dict[str, tuple[str, ...]]] = {"_sigmoid_f32": ("_exp_f32",)}
 """Functions of the prelude that a function calls."""
 
 

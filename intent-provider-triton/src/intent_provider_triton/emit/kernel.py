@@ -20,6 +20,7 @@ from intent_provider_triton.emit.value import Prec, Value, Width
 from intent_provider_triton.emit.writer import Writer
 
 HEADER = "import triton\nimport triton.language as tl\n"
+LIBDEVICE = "from triton.language.extra import libdevice\n"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +71,8 @@ class KernelEmitter:
         parts += ["", *(prelude.FUNCTIONS[n].strip("\n") + "\n\n" for n in prelude.closure(self._prelude))]
         parts += [c + "\n\n" for c in self._combines]
         parts += [f"@triton.jit\n{_definition(self.entry, names)}\n{text}\n"]
+        if any("libdevice." in part for part in parts):
+            parts[0] += LIBDEVICE
         whole = re.sub(r"\n{4,}", "\n\n\n", "\n".join(parts))
         signature = Signature(parameters=parameters, facts=self._bounds.launch_facts(), uses_index=uses_index)
         return Emitted(text=whole, entry=self.entry, signature=signature)

@@ -7,7 +7,7 @@ import keyword
 import re
 from collections.abc import Iterable
 
-_RESERVED = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"tl", "triton", "INDEX"}
+_RESERVED = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"tl", "triton", "libdevice", "INDEX"}
 _NOT_NAME = re.compile(r"\W")
 
 

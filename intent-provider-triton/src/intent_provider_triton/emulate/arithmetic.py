@@ -111,7 +111,19 @@ def _bits(fn: Callable[..., Any]) -> Operation:
     return lambda a, b: Handle(np.asarray(fn(a.data, b.data)), a.type)
 
 
+def _lgamma_of(x: float) -> float:
+    """math.lgamma raises at the poles, where the function is +inf."""
+    return math.inf if math.isinf(x) or (x <= 0 and x == math.floor(x)) else math.lgamma(x)
+
+
+def _i0(x: Array) -> Array:
+    """numpy's series gives NaN where the function overflows."""
+    return np.where(np.abs(x) > 713.0, np.inf, np.i0(np.where(np.abs(x) > 713.0, 0.0, x))) + 0.0 * np.where(np.isnan(x), x, 0)
+
+
 _erf = np.vectorize(math.erf, otypes=[np.float64])
+_erfc = np.vectorize(math.erfc, otypes=[np.float64])
+_lgamma = np.vectorize(_lgamma_of, otypes=[np.float64])
 
 
 def _umulhi(a: Handle, b: Handle) -> Handle:
@@ -201,6 +213,17 @@ ELEMENTWISE: Final[dict[str, Operation]] = {
     "fcmpUNE": _compare(np.not_equal, widened),
 }
 """Operation name of the builder (without ``create_``) to its meaning."""
+
+LIBDEVICE: Final[dict[str, Operation]] = {
+    "tanh": _float(np.tanh),
+    "log1p": _float(np.log1p),
+    "asin": _float(np.arcsin),
+    "erfc": _float(_erfc),
+    "lgamma": _float(_lgamma),
+    "cyl_bessel_i0": _float(_i0),
+    "pow": _float(np.power),
+}
+"""Functions of libdevice that emitted text calls."""
 
 RMW: Final[dict[str, Callable[[Array, Array], Any]]] = {
     "ADD": np.add,

@@ -12,6 +12,7 @@ import numpy as np
 import triton.language as native
 from triton.language.semantic import TritonSemantic
 
+from intent_provider_triton.emulate import arithmetic
 from intent_provider_triton.emulate.builder import Builder
 from intent_provider_triton.emulate.values import Handle
 
@@ -30,8 +31,11 @@ class Language:
     def namespace(self) -> Namespace:
         """Globals in which the emitted text is executed."""
         own = SimpleNamespace(jit=lambda fn: fn, language=self.tl)
+        extra = SimpleNamespace(libdevice=_Libdevice(self))
 
         def import_(name: str, *args: Any, **kwargs: Any) -> Any:
+            if name == "triton.language.extra":
+                return extra
             return own if name.partition(".")[0] == "triton" else builtins.__import__(name, *args, **kwargs)
 
         allowed = {**vars(builtins), "__import__": import_, "range": self.range}
@@ -99,6 +103,22 @@ class _Module:
             found = self._language.bound(found)
         setattr(self, name, found)
         return found
+
+
+class _Libdevice:
+    """NVIDIA's device library: its functions by numpy, f32 through f64."""
+
+    def __init__(self, language: Language) -> None:
+        self._language = language
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        operation = arithmetic.LIBDEVICE[name]
+
+        def call(*operands: Any) -> Any:
+            result = operation(*(t.handle for t in operands))
+            return self._language.tensor(result, operands[0].type)
+
+        return call
 
 
 def _tensors(value: Any) -> tuple[Any, ...]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
+
 import numpy as np
 from intent.physical import Program
 from intent.provider import BoundView, Invocation, Source
@@ -53,9 +56,42 @@ def invocation(program: Program, arrays: dict, scalars: dict | None = None) -> I
     )
 
 
-def run(program: Program, arrays: dict, scalars: dict | None = None, text: str | None = None) -> None:
+DEVICE = os.environ.get("INTENT_TRITON_DEVICE", "")
+"""``cuda:0`` runs the same tests on a GPU; empty means emulation."""
+
+
+def run(program: Program, arrays: dict, scalars: dict | None = None) -> None:
+    """Emit, then emulate or launch. Outputs are written in place; nothing runs when there are no programs."""
     emitted = emit(program)
-    source = Source(text=text or emitted.text, entry=emitted.entry, suffix=".py", program=program)
+    source = Source(text=emitted.text, entry=emitted.entry, suffix=".py", program=program)
     call = invocation(program, arrays, scalars)
-    if call.length:
+    if not call.length:
+        return
+    if not DEVICE:
         EmulatedLauncher(source)(call)
+        return
+    launch(source, call)
+
+
+def launch(source: Source, call: Invocation) -> None:
+    """Copy contiguous arrays to the GPU, launch on torch's current stream, and copy them back."""
+    import torch
+
+    from intent_provider_triton.launch import TritonLauncher
+
+    def moved(view: BoundView) -> tuple[BoundView, object]:
+        flat = np.ascontiguousarray(view.array).reshape(-1).view(np.uint8)
+        there = torch.from_numpy(flat.copy()).to(DEVICE)
+        return replace(view, pointer=there.data_ptr(), device=DEVICE), there
+
+    pairs = {name: moved(view) for name, view in call.views.items()}
+    workspace = moved(call.workspace) if call.workspace is not None else None
+    there = replace(
+        call, views={name: view for name, (view, _) in pairs.items()},
+        workspace=workspace[0] if workspace else None, stream=torch.cuda.current_stream().cuda_stream,
+    )  # fmt: skip
+    TritonLauncher(source, DEVICE)(there)
+    torch.cuda.synchronize()
+    for name, (_, tensor) in pairs.items():
+        array = call.views[name].array
+        array[...] = tensor.cpu().numpy().view(array.dtype).reshape(array.shape)

@@ -1,0 +1,91 @@
+"""Native builds without a GPU, and goldens of the emitted text."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import programs
+import pytest
+from intent.diagnostics import BuildFailure
+from intent.provider import Source
+from intent_provider_triton.build import Layout, compiled, default_layout
+from intent_provider_triton.emit import emit
+from intent_provider_triton.plugin import plugin
+
+GOLDENS = Path(__file__).parent / "goldens"
+UPDATE = os.environ.get("INTENT_UPDATE_GOLDENS") == "1"
+PROVIDER = plugin.intent_provider()
+
+
+@pytest.mark.parametrize("name", programs.ALL)
+def test_emitted_text_is_the_golden_one(name):
+    text = PROVIDER.serialize(programs.ALL[name]()).text
+    path = GOLDENS / f"{name}.py"
+    if UPDATE:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    assert text == path.read_text(), "set INTENT_UPDATE_GOLDENS=1 to accept the new text"
+
+
+def test_serialisation_is_deterministic():
+    for make in programs.ALL.values():
+        assert PROVIDER.serialize(make()).text == PROVIDER.serialize(make()).text
+
+
+def test_softmax_fits_forty_lines():
+    assert len(PROVIDER.serialize(programs.softmax()).text.splitlines()) <= 40
+
+
+@pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_100"])
+@pytest.mark.parametrize("name", programs.ALL)
+def test_native_build(name, target):
+    binary = PROVIDER.build(PROVIDER.serialize(programs.ALL[name]()), target)
+    assert binary.code[:4] == b"\x7fELF"
+    assert f".target {target}" in binary.listing
+
+
+@pytest.mark.parametrize("name", programs.ALL)
+def test_native_build_with_64_bit_indices(name):
+    program = programs.ALL[name]()
+    emitted = emit(program)
+    source = Source(text=emitted.text, entry=emitted.entry, suffix=".py", program=program)
+    wide = Layout(small=False, divisible=default_layout(emitted.signature).divisible)
+    assert compiled(source, emitted.signature, wide, 90).asm["cubin"][:4] == b"\x7fELF"
+
+
+def test_16_bit_matmul_uses_tensor_cores():
+    listing = PROVIDER.build(PROVIDER.serialize(programs.matmul(64, 64, 64)), "sm_90").listing
+    assert re.search(r"wgmma\.mma_async|mma\.sync", listing)
+
+
+def test_f32_matmul_never_uses_tf32():
+    listing = PROVIDER.build(PROVIDER.serialize(programs.matmul(32, 32, 32, "f32")), "sm_90").listing
+    assert "tf32" not in listing
+
+
+def test_contiguous_rows_are_read_in_vectors():
+    listing = PROVIDER.build(PROVIDER.serialize(programs.add(1024)), "sm_90").listing
+    assert re.search(r"ld\.global\.(v4\.b32|v2\.b64)", listing)
+
+
+def test_knobs_reach_the_compiler():
+    program = programs.add(1024)
+    source = PROVIDER.serialize(
+        type(program)(**{**{f: getattr(program, f) for f in program.__dataclass_fields__}, "knobs": (("num_warps", 2),)})
+    )
+    assert ".maxntid 64" in PROVIDER.build(source, "sm_90").listing
+
+
+@pytest.mark.parametrize("target", ["gfx942", "sm_"])
+def test_an_unknown_target_is_a_build_failure(target):
+    with pytest.raises(BuildFailure):
+        PROVIDER.build(PROVIDER.serialize(programs.add()), target)
+
+
+def test_text_that_triton_refuses_is_a_build_failure_with_its_message():
+    good = PROVIDER.serialize(programs.add())
+    bad = Source(text=good.text.replace("tl.arange(0, 128)", "tl.arange(0, 100)"), entry=good.entry, suffix=".py", program=good.program)
+    with pytest.raises(BuildFailure, match="power of 2"):
+        PROVIDER.build(bad, "sm_90")
