@@ -35,15 +35,16 @@ def ulps(count: float, reason: str) -> Tolerance:
 def accumulated(terms: int, *, scale: float = 1.0, dtype: str = "f32", biased: bool = False) -> Tolerance:
     """The bound for a sum of up to ``terms`` values of size ``scale``, in any order, rounded to ``dtype``.
 
-    Each addition errs by at most ``unit`` times the partial sum. With random signs the k-th partial sum has
-    size ``scale * sqrt(k)``, so that the independent errors add up to about ``unit * scale * terms / sqrt(2)``;
-    with one sign (``biased``) it has size ``scale * k``, and they add up to about
-    ``unit * scale * terms**1.5 / sqrt(3)``. The bound is 5.6 times that. It holds for the worst order (one after
-    the other) and stays far below what a narrower accumulator or tf32 factors would leave.
+    Each addition errs by at most ``unit / 2`` (of rounding) times the partial sum. With random signs the k-th
+    partial sum has size ``scale * sqrt(k)`` and the errors are independent: together about
+    ``unit * scale * terms / sqrt(2)``, and the bound is 5.6 times that. With one sign (``biased``) the partial
+    sum is ``scale * k`` and equal terms may err the same way every time: the bound is the worst case,
+    ``unit * scale * terms**2 / 2``. Both hold for the worst order, one after the other, and stay far below what
+    a narrower accumulator or tf32 factors would leave.
     """
     unit = 2.0**-53 if dtype == "f64" else 2.0**-24
     final = {"f16": 2.0**-11, "bf16": 2.0**-8}.get(dtype, unit)
-    growth = 3.2 * terms**1.5 if biased else 4.0 * terms
+    growth = 0.5 * terms**2 if biased else 4.0 * terms
     return Tolerance(
         rtol=4 * unit + final,
         atol=unit * scale * (growth + 4),
