@@ -28,7 +28,7 @@ from intent.runtime.array import Array, memory_of
 from intent.runtime.foreign import recognize
 from intent.runtime.scalars import bind_scalar
 
-__all__ = ["Bound", "bind", "bind_named", "bound_view"]
+__all__ = ["Bound", "bind", "bind_named", "bound_view", "check_alignment"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +95,8 @@ def _bind_view(view: View, value: object) -> Array:
         raise ArgumentDType(view.name, expected=view.dtype, found=array.dtype, span=view.span)
     if len(array.shape) != len(view.shape):
         raise ArgumentRank(view.name, expected=view.shape, found=array.shape, span=view.span)
-    check_alignment(view, array)
+    if array.pointer % array.itemsize:
+        check_alignment(view, array)
     return array
 
 
@@ -118,7 +119,7 @@ def check_alignment(view: View, array: Array) -> None:
         )
 
 
-def bound_view(view: View, array: Array) -> BoundView:
+def bound_view(view: View, array: Array, strides: tuple[int, ...]) -> BoundView:
     """The array as providers receive it; on the CPU as a numpy array over the same memory."""
     caller = array.owner
     if array.device == "cpu" and not isinstance(caller, np.ndarray):
@@ -127,7 +128,7 @@ def bound_view(view: View, array: Array) -> BoundView:
         name=view.name,
         pointer=array.pointer,
         shape=array.shape,
-        strides=array.strides,
+        strides=strides,
         dtype=view.dtype.name,
         device=array.device,
         array=caller,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -83,14 +84,18 @@ class Artifact:
         Runs on the arguments' device and the caller's current stream, and does not wait for it. Every launch
         condition is checked first; an error leaves all arrays as they were.
         """
-        self.prepare(*args, **kwargs)()
+        launch.once(self.kir, self._checked(args, kwargs))
 
     def prepare(self, *args: Any, **kwargs: Any) -> launch.Prepared:
         """Check a call and build it without launching: the result relaunches with ``()``, for hot loops."""
+        return launch.Prepared(self.kir, self._checked(args, kwargs))
+
+    def _checked(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> launch.Checked:
+        """Bind and check a call with every argument, and remember its variant as the latest."""
         given = bind_named(self.kir, self._names, args, kwargs)
         checked = launch.check(self.kir, self.provider, self._fittings, given)
         self._latest, self._extents = checked.fitting.variant, checked.fitting.env
-        return launch.Prepared(self.kir, checked)
+        return checked
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Launch once with the inputs (In, InOut, scalars; in order or by name) and return the new Outs.

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from intent.kir.kernel import Kernel
 from intent.provider import Provider
 from intent.runtime import conditions
-from intent.runtime.arguments import Bound
+from intent.runtime.arguments import Bound, check_alignment
 from intent.runtime.extents import Environment, bind_extents, launch_atoms, named
 from intent.runtime.overlap import check_overlap, writable_pairs
 from intent.runtime.variants import Variant, Variants
@@ -30,7 +30,8 @@ Signature: TypeAlias = tuple[object, ...]
 class Fitting:
     """A signature whose calls may run ``variant`` with ``length`` programs.
 
-    ``reach`` holds per view the first and the end byte of its elements, relative to its address.
+    ``reach`` holds per view the first and the end byte of its elements, relative to its address; ``strides``
+    its strides in elements.
     """
 
     env: Environment
@@ -39,6 +40,7 @@ class Fitting:
     length: int
     device: str
     reach: dict[str, tuple[int, int]]
+    strides: dict[str, tuple[int, ...]]
 
 
 class Fittings:
@@ -84,6 +86,8 @@ class Fittings:
 
     def _check(self, bound: Bound, *, on_gpu: bool) -> Fitting:
         kernel, provider = self._kernel, self._provider
+        for view in kernel.views:
+            check_alignment(view, bound.arrays[view.name])
         env = bind_extents(kernel, bound)
         device = conditions.check_devices(bound, on_gpu=on_gpu)
         conditions.check_memory(kernel, bound)
@@ -96,7 +100,13 @@ class Fittings:
             low, high = array.bounds()
             reach[name] = (low - array.pointer, high - array.pointer)
         return Fitting(
-            env=env, extents=named(env), variant=variant, length=length, device=device, reach=reach
+            env=env,
+            extents=named(env),
+            variant=variant,
+            length=length,
+            device=device,
+            reach=reach,
+            strides={name: array.strides for name, array in bound.arrays.items()},
         )
 
     def _check_addresses(self, bound: Bound, known: Fitting) -> None:

@@ -18,13 +18,20 @@ from intent.types.dtypes import from_numpy
 __all__ = ["recognize"]
 
 
+_BY_TYPE: dict[type, Library] = {}
+"""The library that recognised a value of this type before."""
+
+
 def recognize(value: object) -> Array | None:
     """``value`` as an Array, or None when it is an array of no known kind."""
-    if isinstance(value, np.ndarray):
-        return NUMPY.recognize(value)
+    kind = type(value)
+    library = _BY_TYPE.get(kind)
+    if library is not None:
+        return library.recognize(value)
     for library in libraries():
         found = library.recognize(value)
         if found is not None:
+            _BY_TYPE[kind] = library
             return found
     if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
         return _from_dlpack(value)

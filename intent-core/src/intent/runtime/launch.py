@@ -13,7 +13,7 @@ from intent.runtime.arguments import Bound, bind, bound_view
 from intent.runtime.array import Library
 from intent.runtime.fitting import Fitting, Fittings
 
-__all__ = ["Checked", "Prepared", "check"]
+__all__ = ["Checked", "Prepared", "check", "once"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,11 +45,25 @@ def check(kernel: Kernel, provider: Provider, fittings: Fittings, given: Mapping
     )
 
 
+def once(kernel: Kernel, checked: Checked) -> None:
+    """Launch a checked call. Does not synchronise a GPU stream; an empty program space launches nothing."""
+    fitting, library = checked.fitting, checked.library
+    if not fitting.length:
+        return
+    launcher = fitting.variant.launcher(fitting.device, on_gpu=checked.on_gpu)
+    if not checked.on_gpu:
+        launcher(_invocation(kernel, checked, None))
+        return
+    with library.current(fitting.device):
+        launcher(_invocation(kernel, checked, library.stream(fitting.device)))
+
+
 class Prepared:
     """A checked call that can be launched again and again with the same arguments: ``prepared()``.
 
     Holds the arguments, so the addresses stay valid; the contents may change between launches. Launches on
-    the stream that is current at each call. An empty program space launches nothing.
+    the stream that is current at each call. An empty program space launches nothing. The hidden workspace is
+    shared by all launches: do not run them on two streams at once.
     """
 
     def __init__(self, kernel: Kernel, checked: Checked) -> None:
@@ -57,9 +71,13 @@ class Prepared:
         self._checked = checked
         self._launcher: Launcher | None = None
         self._invocation: Invocation | None = None
-        if checked.fitting.length:
-            self._launcher = self.variant.launcher(checked.fitting.device, on_gpu=checked.on_gpu)
-            self._invocation = _invocation(kernel, checked)
+        if not checked.fitting.length:
+            return
+        library, device = checked.library, checked.fitting.device
+        self._launcher = self.variant.launcher(device, on_gpu=checked.on_gpu)
+        with library.current(device):
+            stream = library.stream(device) if checked.on_gpu else None
+            self._invocation = _invocation(kernel, checked, stream)
 
     def __call__(self) -> None:
         """Launch once. Does not synchronise a GPU stream."""
@@ -76,21 +94,21 @@ class Prepared:
             self._launcher(self._invocation)
 
 
-def _invocation(kernel: Kernel, checked: Checked) -> Invocation:
+def _invocation(kernel: Kernel, checked: Checked, stream: int | None) -> Invocation:
+    """What the launcher receives; allocates the workspace, on the current device."""
     fitting, library, arrays = checked.fitting, checked.library, checked.bound.arrays
-    device = fitting.device
     program = fitting.variant.program
     memory, offsets = None, None
     if program.workspace:
         space = workspace.layout(program, fitting.env, fitting.length)
-        with library.current(device):
-            memory, offsets = workspace.allocate(space, library, device), space.offsets
+        memory, offsets = workspace.allocate(space, library, fitting.device), space.offsets
+    strides = fitting.strides
     return Invocation(
-        views={view.name: bound_view(view, arrays[view.name]) for view in kernel.views},
+        views={view.name: bound_view(view, arrays[view.name], strides[view.name]) for view in kernel.views},
         scalars=checked.bound.scalars,
         extents=checked.extents,
         length=fitting.length,
         workspace=memory,
         workspace_offsets=offsets,
-        stream=library.stream(device) if checked.on_gpu else None,
+        stream=stream,
     )

@@ -84,6 +84,9 @@ class TorchLibrary:
         self._dtypes |= {
             ours: getattr(torch, theirs) for ours, theirs in later.items() if hasattr(torch, theirs)
         }
+        self._devices: dict[Any, str] = {}
+        # The raw handle without a Stream object around it, where this torch has that.
+        self._raw_stream = getattr(getattr(torch, "_C", None), "_cuda_getCurrentRawStream", None)
         self._names = {theirs: ours for ours, theirs in self._dtypes.items() if ours != "index"}
 
     def recognize(self, value: object) -> Array | None:
@@ -92,13 +95,16 @@ class TorchLibrary:
         if value.is_neg() or value.is_conj():  # lazily negated memory does not hold the values
             return None
         size = value.element_size()
+        device = self._devices.get(value.device)
+        if device is None:
+            device = self._devices[value.device] = str(value.device)
         return Array(
             pointer=value.data_ptr(),
             shape=tuple(value.shape),
-            byte_strides=tuple(s * size for s in value.stride()),
+            byte_strides=tuple([s * size for s in value.stride()]),
             itemsize=size,
             dtype=self._names.get(value.dtype, str(value.dtype)),
-            device=str(value.device),
+            device=device,
             readonly=False,
             owner=value,
             library=self,
@@ -110,7 +116,11 @@ class TorchLibrary:
     def stream(self, device: str) -> int | None:
         if device == "cpu":
             return None
-        handle: int = self._torch.cuda.current_stream(ordinal(device)).cuda_stream
+        number = ordinal(device)
+        if self._raw_stream is not None:
+            raw: int = self._raw_stream(number)
+            return raw
+        handle: int = self._torch.cuda.current_stream(number).cuda_stream
         return handle
 
     def current(self, device: str) -> AbstractContextManager[Any]:
