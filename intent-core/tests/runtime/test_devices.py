@@ -10,8 +10,15 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pytest
 
+from intent.diagnostics import (
+    ArgumentDType,
+    ArgumentKind,
+    DeviceMismatch,
+    NoDevice,
+    NotSupportedYet,
+    ReadOnlyArgument,
+)
 from intent.runtime import foreign
-from intent.diagnostics import ArgumentKind, DeviceMismatch, NoDevice
 
 POINTER = 0x7F0000000000
 
@@ -207,9 +214,6 @@ def test_dlpack(scale, x):
 
 
 def test_dlpack_of_another_dtype(scale, x):
-    from intent.runtime import foreign
-from intent.diagnostics import ArgumentDType
-
     with pytest.raises(ArgumentDType, match="f64"):
         scale(Exporter(x.astype(np.float64)), x, 1.0)
 
@@ -231,9 +235,6 @@ def test_cuda_array_interface(gpu):
     views = toy.launches[0].views
     assert (views["x"].strides, views["y"].strides) == ((1, 3), (4, 1))
     assert views["x"].pointer == POINTER
-    from intent.runtime import foreign
-from intent.diagnostics import NotSupportedYet, ReadOnlyArgument
-
     with pytest.raises(ReadOnlyArgument):
         artifact(Interface(), Interface(offset=4096, readonly=True), 1.0)
     with pytest.raises(NotSupportedYet, match="allocating Outs"):
