@@ -13,7 +13,19 @@ from intent.frontend.branches import choose
 from intent.frontend.emission import Mark
 from intent.frontend.lowering import Lowering
 from intent.frontend.values import FrontValue, Literal, Tensor
-from intent.kir import Bitcast, Broadcast, Cast, Constant, ExtentValue, Iota, Join, Op, Pointwise, Reshape, Transpose
+from intent.kir import (
+    Bitcast,
+    Broadcast,
+    Cast,
+    Constant,
+    ExtentValue,
+    Iota,
+    Join,
+    Op,
+    Pointwise,
+    Reshape,
+    Transpose,
+)
 
 _HARMLESS = (Constant, ExtentValue, Iota, Broadcast, Reshape, Transpose, Bitcast, Join)
 _PARTIAL = ("floordiv", "mod", "shl", "shr")
@@ -46,9 +58,13 @@ def _chain(lowering: Lowering, nodes: Sequence[ast.expr], word: str) -> FrontVal
 
 
 def lower_choice(lowering: Lowering, node: ast.expr) -> FrontValue:
-    """``a if condition else b``."""
+    """``a if condition else b``; a bool tensor selects element by element, and then both sides are computed."""
     assert isinstance(node, ast.IfExp)
-    condition = lowering.condition(lowering.expression(node.test), "if")
+    test = lowering.expression(node.test)
+    if isinstance(test, Tensor) and test.shape and test.dtype.kind == "bool":
+        sides = lowering.expression(node.body), lowering.expression(node.orelse)
+        return lowering.builder.pointwise("select", test, *sides, what="if")
+    condition = lowering.condition(test, "if")
     if isinstance(condition, bool):
         return lowering.expression(node.body if condition else node.orelse)
     builder, mark = lowering.builder, lowering.builder.mark()

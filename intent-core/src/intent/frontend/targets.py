@@ -18,7 +18,8 @@ from intent.frontend.values import (
     ViewRef,
     leaves,
 )
-from intent.kir import Resource
+from intent.kir import Cast, Resource
+from intent.types.dtypes import INDEX
 
 
 def bind_target(lowering: Lowering, target: ast.expr, value: FrontValue) -> None:
@@ -76,9 +77,14 @@ def destination(lowering: Lowering, target: ast.Subscript) -> tuple[Resource, Ac
 
 
 def store(lowering: Lowering, resource: Resource, access: Access, value: FrontValue) -> None:
-    """Write ``value``; a literal takes the resource's dtype, anything else must have it."""
+    """Write ``value``; a literal takes the resource's dtype, anything else must have it.
+
+    Coordinates and extents have no storage of their own: into integer elements they go as by ``I.cast``.
+    """
     builder = lowering.builder
     tensor = builder.materialize(value, resource.dtype, f"the assignment to {resource.name}")
+    if tensor.dtype is INDEX and resource.dtype.is_integer and resource.dtype is not INDEX:
+        tensor = Tensor(value=builder.emit_one(Cast, resource.dtype, tensor.shape, value=tensor.value))
     if tensor.dtype is not resource.dtype and not isinstance(value, Literal):
         seen = {lowering.text_of(value, "the value"): tensor.dtype, resource.name: resource.dtype}
         first = next(iter(seen))

@@ -36,7 +36,7 @@ def scaled_contract(
 
     Args:
         lhs: stored items; ``C`` of them hold one group.
-        lhs_scale: one ``I.e8m0`` scale for each row and group.
+        lhs_scale: one ``I.e8m0`` scale for each row and group; f32 scales on both sides of ``I.e4m3`` items.
         rhs: stored items; ``C`` of them hold one group.
         rhs_scale: one ``I.e8m0`` scale for each column and group.
         lhs_format: ``I.e2m1`` or ``I.e4m3``.

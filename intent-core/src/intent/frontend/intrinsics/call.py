@@ -23,6 +23,7 @@ from intent.frontend.values import (
     Literal,
     NoneValue,
     PyConst,
+    RaggedGroup,
     Record,
     Tensor,
     Tuple,
@@ -164,13 +165,17 @@ class Call:
     # -- shapes
 
     def shape(self, parameter: str) -> tuple[Extent, ...]:
-        """A tuple of non-negative extents; one integer counts as a tuple of one, a domain as its extent."""
+        """A tuple of non-negative extents; one integer counts as a tuple of one, a domain or ragged group
+        as its extent.
+        """
         front = self.front(parameter)
         items = front.items if isinstance(front, Tuple) else (front,)
         return tuple(self.extent(parameter, item) for item in items)
 
     def extent(self, parameter: str, front: FrontValue) -> Extent:
         """One non-negative extent; a condition where its sign is unknown. Raises WrongKind, WrongDType."""
+        if isinstance(front, RaggedGroup):
+            front = front.positions
         if isinstance(front, Domain):
             return front.extent
         extent = self.builder.extent_of(front, f"{parameter} of {self.what}")

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from intent.diagnostics import SchemaMismatch, ShapeMismatch, WrongDType, WrongRank
+from intent.frontend.builder import Builder
 from intent.frontend.intrinsics.call import Call, Lower
 from intent.frontend.intrinsics.contract import checked_pairs, contraction_dtype
-from intent.frontend.intrinsics.shapes import conform
+from intent.frontend.intrinsics.shapes import conform, transposed
 from intent.frontend.values import FrontValue, PyConst, Record, Tensor, Tuple, leaves
-from intent.kir import ScaledContract, SparseContract
+from intent.kir import Bitcast, Contract, Reduce, ScaledContract, SparseContract
 from intent.language.formats import ScaledFormat
-from intent.types import Extent
+from intent.types import DType, Extent
+from intent.types.dtypes import F8E4M3FN, F32
 from intent.types.extent import const
 
 __all__ = ["LOWERINGS", "SparseFormat"]
@@ -51,10 +53,12 @@ def _scaled(call: Call, lhs_group: int, rhs_group: int) -> FrontValue:
     lhs, rhs = _ranked(call, "lhs", 3), _ranked(call, "rhs", 3)
     lhs_scale, rhs_scale = _ranked(call, "lhs_scale", 2), _ranked(call, "rhs_scale", 2)
     lhs_format, rhs_format = _format(call, "lhs_format", lhs, "lhs"), _format(call, "rhs_format", rhs, "rhs")
+    plain = _plain_scales(lhs_scale, rhs_scale, lhs_format, rhs_format)
     for name, scale in (("lhs_scale", lhs_scale), ("rhs_scale", rhs_scale)):
-        if scale.dtype.name != "u8":
-            raise WrongDType(f"{name}= of {call.what}", expected="u8 (I.e8m0 exponents)",
-                             found={call.text(name): scale.dtype}, span=call.builder.span)  # fmt: skip
+        if scale.dtype.name != "u8" and not plain:
+            expected = "u8 (I.e8m0 exponents), or f32 on both sides of I.e4m3"
+            raise WrongDType(f"{name}= of {call.what}", expected=expected, found={call.text(name): scale.dtype},
+                             span=call.builder.span)  # fmt: skip
     (m, groups, c_lhs), (_, c_rhs, n) = lhs.shape, rhs.shape
     _inner(call, "lhs", c_lhs, lhs_group, lhs_format)
     _inner(call, "rhs", c_rhs, rhs_group, rhs_format)
@@ -66,12 +70,42 @@ def _scaled(call: Call, lhs_group: int, rhs_group: int) -> FrontValue:
         raise WrongDType(
             call.what, expected="a float accumulator", found={"acc_dtype": acc}, span=call.builder.span
         )
+    if plain:
+        return _scaled_by_group(call, lhs, lhs_scale, rhs, rhs_scale, acc)
     value = call.builder.emit_one(
         ScaledContract, acc, (m, n), lhs=lhs.value, lhs_scale=lhs_scale.value, rhs=rhs.value,
         rhs_scale=rhs_scale.value, lhs_format=lhs_format.name, rhs_format=rhs_format.name,
         lhs_group=lhs_group, rhs_group=rhs_group,
     )  # fmt: skip
     return Tensor(value=value)
+
+
+def _plain_scales(lhs_scale: Tensor, rhs_scale: Tensor, lhs_format: ScaledFormat, rhs_format: ScaledFormat) -> bool:
+    """Whether the scales are ordinary f32 numbers of ordinary 8-bit floats: no microscaling format is involved."""
+    return lhs_scale.dtype is rhs_scale.dtype is F32 and lhs_format.bits == rhs_format.bits == 8
+
+
+def _scaled_by_group(
+    call: Call, lhs: Tensor, lhs_scale: Tensor, rhs: Tensor, rhs_scale: Tensor, acc: DType
+) -> Tensor:
+    """f32 scales: one contraction for each group, times both scales of the group, summed over the groups."""
+    builder = call.builder
+    (m, groups, _), (_, _, n) = lhs.shape, rhs.shape
+    lhs, rhs = (_as_float8(builder, t) for t in (lhs, rhs))
+    shape = (m, groups, n)
+    parts = builder.emit_one(
+        Contract, acc, shape, lhs=lhs.value, rhs=rhs.value, reduce=((2, 1),), batch=((1, 0),)
+    )
+    left = builder.spread(builder.cast(lhs_scale, acc), (0, 1), shape)
+    right = builder.spread(builder.cast(transposed(builder, rhs_scale, (1, 0)), acc), (1, 2), shape)
+    scaled = builder.pointwise("mul", Tensor(value=parts), builder.pointwise("mul", left, right), what=call.what)
+    return Tensor(value=builder.emit_one(Reduce, acc, (m, n), operands=(scaled.value,), axes=(1,), kind="sum"))
+
+
+def _as_float8(builder: Builder, tensor: Tensor) -> Tensor:
+    if tensor.dtype is F8E4M3FN:
+        return tensor
+    return Tensor(value=builder.emit_one(Bitcast, F8E4M3FN, tensor.shape, value=tensor.value))
 
 
 def _ranked(call: Call, parameter: str, rank: int) -> Tensor:
