@@ -32,6 +32,22 @@ def _trunc(x):
     return tl.where(x < 0, tl.ceil(x), tl.floor(x))
 """
 
+FLOOR_F32 = '''
+@triton.jit
+def _floor_f32(x):
+    # tl.floor flushes subnormal inputs.
+    r = tl.floor(x)
+    return tl.where((x < 0) & (r == 0), -1.0, r)
+'''
+
+CEIL_F32 = '''
+@triton.jit
+def _ceil_f32(x):
+    # tl.ceil flushes subnormal inputs.
+    r = tl.ceil(x)
+    return tl.where((x > 0) & (r == 0), 1.0, r)
+'''
+
 ROUND_F32 = """
 @triton.jit
 def _round_f32(x):
@@ -244,6 +260,8 @@ FUNCTIONS: Final[dict[str, str]] = {
     "_floor_div": FLOOR_DIV,
     "_floor_mod": FLOOR_MOD,
     "_trunc": TRUNC,
+    "_floor_f32": FLOOR_F32,
+    "_ceil_f32": CEIL_F32,
     "_round_f32": ROUND_F32,
     "_round_f64": ROUND_F64,
     "_exp_f32": EXP_F32,
