@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from intent.diagnostics import CarryTypeChanged
 from intent.frontend.leaves import default_dtype, representable
@@ -67,8 +67,14 @@ class Carries:
                     zero = builder.constant(False if leaf.dtype.kind == "bool" else 0, leaf.dtype)
                     found.append(builder.full(leaf.shape, zero).value)
                 else:
-                    found.append(builder.materialize(part, leaf.dtype).value)
+                    found.append(self._as(part, leaf).value)
         return tuple(found)
+
+    def _as(self, part: FrontValue, leaf: Leaf) -> Tensor:
+        """A component as data of the leaf's dtype; while the dtype is open, nothing is expected of a weak one."""
+        if leaf.weak and isinstance(part, Tensor) and part.weak:
+            return self.lowering.builder.relabel(part, leaf.dtype)
+        return self.lowering.builder.materialize(part, leaf.dtype)
 
     def bind(self, arguments: Iterator[Value]) -> dict[str, FrontValue]:
         """Names bound to carried values: block arguments, or results of the loop."""
@@ -83,7 +89,8 @@ class Carries:
         value = next(arguments)
         if not name.startswith("."):
             self.lowering.builder.name(value, name)
-        return self.lowering.builder.loaded(value)
+        tensor = self.lowering.builder.loaded(value)
+        return replace(tensor, weak=leaf.weak) if leaf.weak else tensor
 
     @property
     def types(self) -> list[Leaf]:
@@ -109,12 +116,11 @@ class Carries:
         return tuple(found)
 
     def _next(self, name: str, leaf: Leaf, part: FrontValue) -> Value:
-        builder = self.lowering.builder
         if isinstance(part, Literal) and not (representable(part.value, leaf.dtype) and not leaf.shape):
             raise self._changed(name, part)
         if not isinstance(part, Literal | Tensor | ExtentRef | Domain | ViewRef | BufferRef):
             raise self._changed(name, part)
-        tensor = builder.materialize(part, leaf.dtype)
+        tensor = self._as(part, leaf)
         if tensor.dtype is not leaf.dtype or tensor.shape != leaf.shape:
             raise self._changed(name, part)
         return tensor.value
@@ -212,6 +218,9 @@ def _settled_leaf(
         return Leaf(dtype=init.dtype, shape=init.shape)
     if after is init or after is opened or (isinstance(init, Literal | ExtentRef) and repr_of(init) == repr_of(after)):
         return init
+    if isinstance(init, Tensor) and isinstance(after, Tensor) and after.weak:
+        expected = next((w.expected for w in init.weak if w.expected), None)
+        return Leaf(dtype=expected) if expected else Leaf(dtype=after.dtype, shape=init.shape, weak=init.weak)
     found = _type_of(carries, after)
     wrong = CarryTypeChanged(name, before=init.describe(), after=after.describe(), span=carries.blame(name))
     if isinstance(init, Literal):

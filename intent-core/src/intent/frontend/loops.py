@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from intent.diagnostics import (
@@ -249,15 +250,16 @@ def _lower_while(lowering: Lowering, stmt: ast.While, until: Sequence[str]) -> N
     def test() -> FrontValue:
         return lowering.condition_value(_with_flags(stmt.test, until, stmt), "while")
 
-    _general_while(lowering, stmt, test, [], lambda _: None)
+    _general_while(lowering, stmt, test, lambda _: None, None)
 
 
 def _lower_until(lowering: Lowering, stmt: ast.For, source: FrontValue, until: Sequence[str]) -> None:
     """A ``for`` that can be left: a While that carries the coordinate and the flags."""
     builder, region = lowering.builder, _region(source)
+    name = f".point{id(stmt)}"
 
     def test() -> FrontValue:
-        point = lowering.scope.names[_POINT]
+        point = lowering.scope.names[name]
         inside = builder.pointwise("lt", point, region.end)
         flags = _any_flag(until, stmt)
         stopped = lowering.condition(lowering.expression(flags), "while")
@@ -269,24 +271,29 @@ def _lower_until(lowering: Lowering, stmt: ast.For, source: FrontValue, until: S
         _bind_point(lowering, stmt, source, _point(lowering, stmt, region, point))
 
     outer = lowering.scope.names
-    lowering.scope.names = {**outer, _POINT: builder.index(region.begin)}
-    _general_while(lowering, stmt, test, [_POINT], bind, region)
-    lowering.scope.names.pop(_POINT, None)
+    lowering.scope.names = {**outer, name: builder.index(region.begin)}
+    _general_while(lowering, stmt, test, bind, Walk(name=name, step=region.step))
+    lowering.scope.names.pop(name, None)
 
 
-_POINT = ".point"
+@dataclass(frozen=True, kw_only=True)
+class Walk:
+    """The coordinate that a left ``for`` carries: its hidden name and its step."""
+
+    name: str
+    step: FrontValue
 
 
 def _general_while(
-    lowering: Lowering, stmt: ast.For | ast.While, test: Callable[[], FrontValue], extra: Sequence[str],
-    bind: Callable[[Value], None], region: Domain | None = None,
+    lowering: Lowering, stmt: ast.For | ast.While, test: Callable[[], FrontValue], bind: Callable[[Value], None],
+    walk: Walk | None,
 ) -> None:  # fmt: skip
     builder, written = lowering.builder, assigned(stmt.body)
-    names = [*extra, *_carried(lowering, stmt, written)]
+    names = [*([walk.name] if walk else []), *_carried(lowering, stmt, written)]
 
     def before() -> None:
-        if region is not None:
-            point = lowering.scope.names[_POINT]
+        if walk is not None:
+            point = lowering.scope.names[walk.name]
             assert isinstance(point, Tensor)
             bind(point.value)
 
@@ -294,8 +301,8 @@ def _general_while(
 
     def run(bound: Mapping[str, FrontValue]) -> Mapping[str, FrontValue]:
         after = dict(step(bound))
-        if region is not None:
-            after[_POINT] = builder.pointwise("add", after[_POINT], region.step)
+        if walk is not None:
+            after[walk.name] = builder.pointwise("add", after[walk.name], walk.step)
         return after
 
     def tested(bound: Mapping[str, FrontValue]) -> FrontValue:

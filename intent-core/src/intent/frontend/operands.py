@@ -76,12 +76,12 @@ class Operands(Leaves):
         return tuple(
             self._literal(f, dtype, strong, what) if t is None
             else self.adopt(t, dtype) if t.weak and strong
-            else self._relabel(t, dtype) if t.weak
+            else self.relabel(t, dtype) if t.weak
             else t
             for f, t in zip(fronts, tensors, strict=True)
         )  # fmt: skip
 
-    def _relabel(self, tensor: Tensor, dtype: DType) -> Tensor:
+    def relabel(self, tensor: Tensor, dtype: DType) -> Tensor:
         """A weak tensor beside weak ones: the wider default, still open."""
         if tensor.dtype is dtype:
             return tensor

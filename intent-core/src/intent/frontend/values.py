@@ -72,10 +72,11 @@ class Tensor(FrontValue):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Leaf(FrontValue):
-    """Only a type: a component of a region's argument before it exists."""
+    """Only a type: a component of a region's argument before it exists. ``weak`` as in :class:`Tensor`."""
 
     dtype: DType
     shape: tuple[Extent, ...] = ()
+    weak: tuple[WeakLiteral, ...] = ()
 
     def describe(self) -> str:
         return type_text(self.dtype, self.shape)
