@@ -8,11 +8,12 @@ from intent import kir
 from intent.construct.axes import AxisClasses, classify, loop_axis
 from intent.construct.definitions import Definitions
 from intent.construct.effects import Effects
+from intent.construct.formats import element_axis
 from intent.construct.groups import Group, Grouping
 from intent.construct.point import Facts
 from intent.kir.walk import walk
 from intent.types import Extent
-from intent.types.extent import ceildiv, maximum
+from intent.types.extent import ceildiv, const, maximum
 
 
 @dataclass
@@ -83,6 +84,14 @@ def _inner_axes(a: Analysis) -> None:
         elif isinstance(op, kir.Contract):
             for k, _ in op.reduce:
                 note(a.classes.label((op.lhs.id, k)), op.lhs.shape[k], "contract")
+        elif isinstance(op, kir.ScaledContract):
+            note(a.classes.label(element_axis(op)), const(op.lhs_group), "contract")
+        elif isinstance(op, kir.SparseContract):
+            for k, _ in op.reduce:
+                note(a.classes.label((op.compressed.id, k)), op.compressed.shape[k], "reduce")
+        elif isinstance(op, kir.Histogram):
+            for k, e in enumerate(op.values.shape):
+                note(a.classes.label((op.values.id, k)), e, "reduce")
         elif isinstance(op, kir.RegionFold | kir.RegionScan):
             note(a.classes.label((op.source[0].id, op.axis)), op.source[0].shape[op.axis], "fold")
         elif isinstance(op, kir.Scan):

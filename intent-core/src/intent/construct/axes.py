@@ -144,7 +144,18 @@ def _join_op(op: kir.Op, classes: AxisClasses, names: dict[int, str], domains: d
                 _same(classes, value, operand)
                 _same(classes, op.operands[0], operand)
         case kir.Contract():
-            _join_contract(classes, op)
+            _join_contract(classes, op.lhs, op.rhs, op)
+        case kir.SparseContract():
+            _join_contract(classes, op.compressed, op.dense, op)
+            for value in op.metadata:
+                for k in range(value.rank):
+                    if k != op.reduce[0][0]:
+                        classes.join((op.compressed.id, k), (value.id, k))
+        case kir.RandomBits():
+            _same(classes, op.result, op.seed)
+            _same(classes, op.result, op.counter)
+        case kir.ScaledContract():
+            _join_scaled(classes, op)
         case _:
             pass
 
@@ -163,15 +174,28 @@ def _join_relation(classes: AxisClasses, relation: kir.Relation, value: kir.Valu
                 classes.join((coordinate.id, j), (value.id, a))
 
 
-def _join_contract(classes: AxisClasses, op: kir.Contract) -> None:
-    for left, right in (*op.reduce, *op.batch):
-        classes.join((op.lhs.id, left), (op.rhs.id, right))
+def _join_contract(classes: AxisClasses, lhs: kir.Value, rhs: kir.Value, op: kir.Contract | kir.SparseContract) -> None:
+    """Paired axes and the axes of the result. The stored axis of a compressed side is not the logical one."""
+    for left, right in (*(op.reduce if isinstance(op, kir.Contract) else ()), *op.batch):
+        classes.join((lhs.id, left), (rhs.id, right))
     summed_l = {left for left, _ in op.reduce}
     dropped_r = {right for _, right in (*op.reduce, *op.batch)}
-    result = [(op.lhs.id, k) for k in range(op.lhs.rank) if k not in summed_l]
-    result += [(op.rhs.id, k) for k in range(op.rhs.rank) if k not in dropped_r]
+    result = [(lhs.id, k) for k in range(lhs.rank) if k not in summed_l]
+    result += [(rhs.id, k) for k in range(rhs.rank) if k not in dropped_r]
     for k, axis in enumerate(result):
         classes.join((op.result.id, k), axis)
+
+
+def _join_scaled(classes: AxisClasses, op: kir.ScaledContract) -> None:
+    rows, columns = (op.result.id, 0), (op.result.id, 1)
+    classes.join(rows, (op.lhs.id, 0))
+    classes.join(rows, (op.lhs_scale.id, 0))
+    classes.join(columns, (op.rhs.id, 2))
+    classes.join(columns, (op.rhs_scale.id, 0))
+    for groups in ((op.lhs_scale.id, 1), (op.rhs.id, 0), (op.rhs_scale.id, 1)):
+        classes.join((op.lhs.id, 1), groups)
+    if op.lhs_format == op.rhs_format:
+        classes.join((op.lhs.id, 2), (op.rhs.id, 1))
 
 
 def _join_regions(op: kir.Op, classes: AxisClasses) -> None:

@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from intent import kir
 from intent import physical as ph
-from intent.construct import access, contract, control, fold, pointwise, reduce, region_scan, scan, while_loop
+from intent.construct import (
+    access,
+    contract,
+    control,
+    fold,
+    histogram,
+    pointwise,
+    random,
+    reduce,
+    region_scan,
+    scaled,
+    scan,
+    sparse,
+    while_loop,
+)
 from intent.construct.analysis import Analysis, analyze
 from intent.construct.cleanup import remove_dead
 from intent.construct.context import Context
@@ -22,7 +36,21 @@ from intent.types.dtypes import INDEX
 from intent.types.extent import const
 from intent.types.extent import scalar as scalar_extent
 
-_RULES = (access, contract, control, fold, pointwise, reduce, region_scan, scan, while_loop)
+_RULES = (
+    access,
+    contract,
+    control,
+    fold,
+    histogram,
+    pointwise,
+    random,
+    reduce,
+    region_scan,
+    scaled,
+    scan,
+    sparse,
+    while_loop,
+)
 """Importing these registers the evaluation rules."""
 
 

@@ -17,7 +17,7 @@ At = tuple[Point, ...]
 @rule(kir.Contract)
 def contract(c: Context, op: kir.Contract, index: int, at: At, frame: Frame) -> Point:
     """A loop over blocks of the paired axes with one accumulator, or a single product when they are resident."""
-    left, right = _free_coordinates(op, at)
+    left, right = free_coordinates(op.lhs, op.rhs, op, at)
     axes = [(k, c.analysis.classes.label((op.lhs.id, k)), op.lhs.shape[k], c.traversal((op.lhs.id, k))) for k, _ in op.reduce]
     # The summed lanes stand between the left and the right free lanes, as a matrix product has them.
     right_only = {d for p in right.values() for d in p.fragment.dims} - {d for p in left.values() for d in p.fragment.dims}
@@ -47,12 +47,15 @@ def contract(c: Context, op: kir.Contract, index: int, at: At, frame: Frame) -> 
     return Point(value, members)
 
 
-def _free_coordinates(op: kir.Contract, at: At) -> tuple[dict[int, Point], dict[int, Point]]:
+def free_coordinates(
+    lhs: kir.Value, rhs: kir.Value, op: kir.Contract | kir.SparseContract, at: At
+) -> tuple[dict[int, Point], dict[int, Point]]:
+    """The coordinates of a result's axes on both sides, by axis; the summed axes are still missing."""
     summed = {k for k, _ in op.reduce}
-    left = dict(zip((k for k in range(op.lhs.rank) if k not in summed), at, strict=False))
+    left = dict(zip((k for k in range(lhs.rank) if k not in summed), at, strict=False))
     right = {rk: left[lk] for lk, rk in op.batch}
     used = {rk for _, rk in (*op.reduce, *op.batch)}
-    right |= dict(zip((k for k in range(op.rhs.rank) if k not in used), at[len(left) :], strict=True))
+    right |= dict(zip((k for k in range(rhs.rank) if k not in used), at[len(left) :], strict=True))
     return left, right
 
 

@@ -15,7 +15,18 @@ from intent.kir.walk import walk
 
 At = tuple[Point, ...]
 
-_HEAVY = (kir.For, kir.While, kir.Reduce, kir.Contract, kir.Scan, kir.RegionFold, kir.RegionScan)
+_HEAVY = (
+    kir.For,
+    kir.While,
+    kir.Reduce,
+    kir.Contract,
+    kir.ScaledContract,
+    kir.SparseContract,
+    kir.Histogram,
+    kir.Scan,
+    kir.RegionFold,
+    kir.RegionScan,
+)
 
 
 def bind_counter(c: Context, op: kir.For, opened: OpenLoop, frame: Frame) -> Binding:

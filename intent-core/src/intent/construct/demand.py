@@ -111,7 +111,15 @@ class Demand:
                 yield from ((v, spread_axes) for v in op.operands)
                 yield from ((v, (None,) * v.rank) for v in (*op.identity, *op.captures))
             case kir.Contract():
-                yield from _contract_operands(op, axes)
+                yield from _contract_operands(op, op.lhs, op.rhs, axes)
+            case kir.SparseContract():
+                yield from _sparse_operands(op, axes)
+            case kir.ScaledContract():
+                row, column = axes
+                yield from ((op.lhs, (row, None, None)), (op.lhs_scale, (row, None)))
+                yield from ((op.rhs, (None, None, column)), (op.rhs_scale, (column, None)))
+            case kir.RandomBits():
+                yield from ((op.seed, axes), (op.counter, axes))
             case kir.Scan():
                 along = tuple(None if k == op.axis else a for k, a in enumerate(axes))
                 yield from ((v, along) for v in op.operands)
@@ -131,11 +139,20 @@ class Demand:
                         yield v, (None,) * v.rank
 
 
-def _contract_operands(op: kir.Contract, axes: tuple[AxisKey | None, ...]) -> Iterator[tuple[kir.Value, tuple[AxisKey | None, ...]]]:
+Operands = Iterator[tuple[kir.Value, tuple[AxisKey | None, ...]]]
+
+
+def _contract_operands(op: kir.Contract | kir.SparseContract, lhs: kir.Value, rhs: kir.Value, axes: tuple[AxisKey | None, ...]) -> Operands:
     summed = {k for k, _ in op.reduce}
-    left = dict(zip((k for k in range(op.lhs.rank) if k not in summed), axes, strict=False))
+    left = dict(zip((k for k in range(lhs.rank) if k not in summed), axes, strict=False))
     used = {k for _, k in (*op.reduce, *op.batch)}
     right = {rk: left[lk] for lk, rk in op.batch}
-    right |= dict(zip((k for k in range(op.rhs.rank) if k not in used), axes[len(left) :], strict=True))
-    yield op.lhs, tuple(left.get(k) for k in range(op.lhs.rank))
-    yield op.rhs, tuple(right.get(k) for k in range(op.rhs.rank))
+    right |= dict(zip((k for k in range(rhs.rank) if k not in used), axes[len(left) :], strict=True))
+    yield lhs, tuple(left.get(k) for k in range(lhs.rank))
+    yield rhs, tuple(right.get(k) for k in range(rhs.rank))
+
+
+def _sparse_operands(op: kir.SparseContract, axes: tuple[AxisKey | None, ...]) -> Operands:
+    (compressed, along), dense = _contract_operands(op, op.compressed, op.dense, axes)
+    yield from ((compressed, along), dense)
+    yield from ((v, along) for v in op.metadata)

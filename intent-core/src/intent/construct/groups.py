@@ -14,7 +14,18 @@ from intent.construct.effects import WRITES, Effects
 from intent.kir.walk import operands_of, regions_of, walk
 from intent.types import Extent
 
-STRUCTURED = (kir.Reduce, kir.Contract, kir.Scan, kir.RegionFold, kir.RegionScan, kir.For, kir.While)
+STRUCTURED = (
+    kir.Reduce,
+    kir.Contract,
+    kir.ScaledContract,
+    kir.SparseContract,
+    kir.Histogram,
+    kir.Scan,
+    kir.RegionFold,
+    kir.RegionScan,
+    kir.For,
+    kir.While,
+)
 
 
 @dataclass(frozen=True)
