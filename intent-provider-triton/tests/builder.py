@@ -3,9 +3,36 @@
 from __future__ import annotations
 
 from intent.physical import (
-    Argument, Atomic, Bitcast, Broadcast, Buffer, BufferAlloc, Cast, Constant, Contract, Dim, Fence, Fragment, If, Lane,
-    LaunchValue, Load, Loop, Op, Pointwise, Program, Reduce, Region, Rename, ScalarParam, Scan, Segment, SegmentAxis,
-    Store, View, While,
+    Argument,
+    Atomic,
+    Bitcast,
+    Broadcast,
+    Buffer,
+    BufferAlloc,
+    Cast,
+    Constant,
+    Contract,
+    Dim,
+    Fence,
+    Fragment,
+    If,
+    Lane,
+    LaunchValue,
+    Load,
+    Loop,
+    Op,
+    Pointwise,
+    Program,
+    Reduce,
+    Region,
+    Rename,
+    ScalarParam,
+    Scan,
+    Segment,
+    SegmentAxis,
+    Store,
+    View,
+    While,
 )  # fmt: skip
 from intent.types import DType, Extent, Span
 from intent.types.dtypes import BOOL, BY_NAME, INDEX
@@ -133,8 +160,8 @@ class Builder:
         ordered = tuple(d for d in self.dims if d in dims)
         result = self.fragment(target.dtype, dims)
         self._add(
-            Atomic, [result], target=target, coordinates=tuple(coordinates), kind=kind, operands=(operand,), valid=valid,
-            order=order, dims=ordered, proofs=("region",) * len(coordinates),
+            Atomic, [result], target=target, coordinates=tuple(coordinates), kind=kind, operands=(operand,),
+            valid=valid, order=order, dims=ordered, proofs=("region",) * len(coordinates),
         )  # fmt: skip
         return result
 
@@ -186,7 +213,7 @@ class Builder:
         local = self.fragment(INDEX, (), "pid")
         return Segment(
             group=group, axes=made, length=length, offset=offset if offset is not None else const(0),
-            body=self.region((local,), lambda p: fill(p)),
+            body=self.region((local,), fill),
         )  # fmt: skip
 
     def program(self, name, params, *segments, workspace=(), knobs=()) -> Program:

@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 
 import numpy as np
+
 from intent.physical import Program
 from intent.provider import BoundView, Invocation, Source
 from intent.types.extent import Symbol

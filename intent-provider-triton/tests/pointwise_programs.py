@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from builder import Builder, view
+
 from intent.physical import Dim, Program
 from intent.types.dtypes import BOOL, BY_NAME, INDEX
 from intent.types.extent import symbol
@@ -32,7 +33,10 @@ def pointwise(fn: str, dtype: str, arity: int, constants: dict | None = None, **
     inputs = ["bool" if fn == "select" and i == 0 else dtype for i in range(arity)]
 
     def make(b, values):
-        chosen = [b.constant(constants[i], BY_NAME[dtype]) if constants and i in constants else v for i, v in enumerate(values)]
+        chosen = [
+            b.constant(constants[i], BY_NAME[dtype]) if constants and i in constants else v
+            for i, v in enumerate(values)
+        ]
         return b.op(fn, *chosen, **flags)
 
     return _elementwise(f"run_{fn}", inputs, output, make)
@@ -56,7 +60,10 @@ def index_pointwise(fn: str, constants: dict | None = None) -> Program:
     """A function of index values that came from i64 memory."""
 
     def make(b, values):
-        operands = [b.constant(constants[i], INDEX) if constants and i in constants else b.cast(v, INDEX) for i, v in enumerate(values)]
+        operands = [
+            b.constant(constants[i], INDEX) if constants and i in constants else b.cast(v, INDEX)
+            for i, v in enumerate(values)
+        ]
         result = b.op(fn, *operands)
         return result if result.dtype is BOOL else b.cast(result, BY_NAME["i64"])
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import programs
 import pytest
+
 from intent.diagnostics import BuildFailure
 from intent.provider import Source
 from intent_provider_triton.build import Layout, compiled, default_layout
@@ -22,7 +23,7 @@ PROVIDER = plugin.intent_provider()
 @pytest.mark.parametrize("name", programs.ALL)
 def test_emitted_text_is_the_golden_one(name):
     text = PROVIDER.serialize(programs.ALL[name]()).text
-    path = GOLDENS / f"{name}.py"
+    path = GOLDENS / f"{name}.py.txt"
     if UPDATE:
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
@@ -71,13 +72,17 @@ def test_contiguous_rows_are_read_in_vectors():
     source = Source(text=emitted.text, entry=emitted.entry, suffix=".py", program=program)
     plain = default_layout(emitted.signature)
     aligned = Layout(ones=plain.ones, divisible=frozenset(range(len(emitted.signature.parameters))))
-    assert re.search(r"ld\.global\.(v4\.b32|v2\.b64)", compiled(source, emitted.signature, aligned, 90).asm["ptx"])
+    assert re.search(
+        r"ld\.global\.(v4\.b32|v2\.b64)", compiled(source, emitted.signature, aligned, 90).asm["ptx"]
+    )
 
 
 def test_knobs_reach_the_compiler():
     program = programs.add(1024)
     source = PROVIDER.serialize(
-        type(program)(**{**{f: getattr(program, f) for f in program.__dataclass_fields__}, "knobs": (("num_warps", 2),)})
+        type(program)(
+            **{**{f: getattr(program, f) for f in program.__dataclass_fields__}, "knobs": (("num_warps", 2),)}
+        )
     )
     assert ".reqntid 64" in PROVIDER.build(source, "sm_90").listing
 
@@ -90,6 +95,11 @@ def test_an_unknown_target_is_a_build_failure(target):
 
 def test_text_that_triton_refuses_is_a_build_failure_with_its_message():
     good = PROVIDER.serialize(programs.add())
-    bad = Source(text=good.text.replace("tl.arange(0, 128)", "tl.arange(0, 100)"), entry=good.entry, suffix=".py", program=good.program)
+    bad = Source(
+        text=good.text.replace("tl.arange(0, 128)", "tl.arange(0, 100)"),
+        entry=good.entry,
+        suffix=".py",
+        program=good.program,
+    )
     with pytest.raises(BuildFailure, match="power of 2"):
         PROVIDER.build(bad, "sm_90")

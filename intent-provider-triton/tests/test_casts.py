@@ -8,9 +8,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 from execution import run
-from intent.types.dtypes import BY_NAME
 from pointwise_programs import cast
 from test_pointwise import floats, integers, same
+
+from intent.types.dtypes import BY_NAME
 
 INTEGERS = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "index"]
 FLOATS = ["f16", "bf16", "f32", "f64", "f8e4m3fn", "f8e5m2"]
@@ -44,7 +45,11 @@ def nearest(value: Fraction, dtype: str) -> float:
 @pytest.mark.parametrize("target", [*INTEGERS, "bool"])
 @pytest.mark.parametrize("source", [*INTEGERS, "bool"])
 def test_integer_to_integer(source, target):
-    values = np.array([0, 1, 1], np.bool_) if source == "bool" else integers("i64" if source == "index" else source)
+    values = (
+        np.array([0, 1, 1], np.bool_)
+        if source == "bool"
+        else integers("i64" if source == "index" else source)
+    )
     kind = BY_NAME["i64" if target == "index" else target].numpy
     wanted = values != 0 if target == "bool" else values.astype(kind)
     same(converted(source, target, values), wanted)
@@ -68,7 +73,12 @@ def test_integer_to_float_rounds_once(source, target):
 def _halfway(dtype: str) -> np.ndarray:
     """Integers just above and below the midpoints of bf16 and f16 at high exponents."""
     kind = BY_NAME[dtype]
-    found = [(1 << e) + (1 << (e - m - 1)) + d for e in range(17, kind.bits - 1) for m in (7, 10) for d in (-1, 0, 1)]
+    found = [
+        (1 << e) + (1 << (e - m - 1)) + d
+        for e in range(17, kind.bits - 1)
+        for m in (7, 10)
+        for d in (-1, 0, 1)
+    ]
     return np.array([v for v in found if v <= kind.maximum], kind.numpy)
 
 
@@ -76,7 +86,9 @@ def _halfway(dtype: str) -> np.ndarray:
 @pytest.mark.parametrize("source", FLOATS)
 def test_float_to_float_rounds_once(source, target):
     kind = BY_NAME[source].numpy
-    values = np.arange(256, dtype=np.uint8).view(kind) if BY_NAME[source].bits == 8 else _spread(source, target)
+    values = (
+        np.arange(256, dtype=np.uint8).view(kind) if BY_NAME[source].bits == 8 else _spread(source, target)
+    )
     wide = values.astype(np.float64)
     if target == "f8e4m3fn":
         values = values[(np.abs(wide) <= 448) | np.isnan(wide)]
@@ -94,19 +106,32 @@ def _spread(source: str, target: str) -> np.ndarray:
     count = min(1 << BY_NAME[target].bits, 1 << 16)
     step = max(1, count // 700)
     with np.errstate(all="ignore"):
-        exact = np.arange(0, count, step, dtype=np.uint64).astype(bits).view(BY_NAME[target].numpy).astype(np.float64)
+        exact = (
+            np.arange(0, count, step, dtype=np.uint64)
+            .astype(bits)
+            .view(BY_NAME[target].numpy)
+            .astype(np.float64)
+        )
     exact = exact[np.isfinite(exact)]
     middle = (exact[1:] + exact[:-1]) / 2
-    near = np.concatenate([exact, middle, middle * (1 + 2.0**-30), middle * (1 - 2.0**-30), middle * (1 + 2.0**-10)])
+    near = np.concatenate(
+        [exact, middle, middle * (1 + 2.0**-30), middle * (1 - 2.0**-30), middle * (1 + 2.0**-10)]
+    )
     with np.errstate(all="ignore"):
-        return np.concatenate([floats(source), near.astype(BY_NAME[source].numpy), -near.astype(BY_NAME[source].numpy)])
+        return np.concatenate(
+            [floats(source), near.astype(BY_NAME[source].numpy), -near.astype(BY_NAME[source].numpy)]
+        )
 
 
 @pytest.mark.parametrize("target", [*INTEGERS, "bool"])
 @pytest.mark.parametrize("source", FLOATS)
 def test_float_to_integer_truncates(source, target):
     kind = BY_NAME["i64" if target == "index" else target]
-    values = np.arange(256, dtype=np.uint8).view(BY_NAME[source].numpy) if BY_NAME[source].bits == 8 else floats(source)
+    values = (
+        np.arange(256, dtype=np.uint8).view(BY_NAME[source].numpy)
+        if BY_NAME[source].bits == 8
+        else floats(source)
+    )
     wide = values.astype(np.float64)
     if target == "bool":
         same(converted(source, target, values), wide != 0)

@@ -8,8 +8,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 from execution import run
-from intent.types.dtypes import BY_NAME
 from pointwise_programs import index_pointwise, pointwise
+
+from intent.types.dtypes import BY_NAME
 
 SIGNED = ["i8", "i16", "i32", "i64"]
 UNSIGNED = ["u8", "u16", "u32", "u64"]
@@ -17,7 +18,24 @@ INTEGERS = SIGNED + UNSIGNED
 FLOATS = ["f16", "bf16", "f32", "f64"]
 RNG = np.random.default_rng(20240607)
 
-FLOAT_EDGES = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, math.inf, -math.inf, math.nan, 1e-3, -7.25, 100.0]
+FLOAT_EDGES = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.5,
+    -0.5,
+    1.5,
+    2.5,
+    -2.5,
+    3.0,
+    math.inf,
+    -math.inf,
+    math.nan,
+    1e-3,
+    -7.25,
+    100.0,
+]
 
 
 def integers(dtype: str, count: int = 400) -> np.ndarray:
@@ -59,7 +77,9 @@ def same(got: np.ndarray, wanted: np.ndarray, what: str = "") -> None:
     nan = (wide[0] != wide[0]) & (wide[1] != wide[1])
     signs = np.signbit(wide[0]) == np.signbit(wide[1]) if wide[0].dtype.kind == "f" else True
     bad = ~(((wide[0] == wide[1]) & signs) | nan)
-    assert not bad.any(), f"{what}: {np.argwhere(bad)[:4].tolist()} got {got[bad][:4]} wanted {wanted[bad][:4]}"
+    assert not bad.any(), (
+        f"{what}: {np.argwhere(bad)[:4].tolist()} got {got[bad][:4]} wanted {wanted[bad][:4]}"
+    )
 
 
 # ---------------------------------------------------------------------------------------------------- integers
@@ -132,7 +152,9 @@ def test_integer_unary(dtype):
     same(result_of("abs", dtype, a), wrapped([abs(int(x)) for x in a], dtype))
 
 
-@pytest.mark.parametrize("fn", ["add", "sub", "mul", "floordiv", "mod", "maximum", "minimum", "lt", "eq", "ge"])
+@pytest.mark.parametrize(
+    "fn", ["add", "sub", "mul", "floordiv", "mod", "maximum", "minimum", "lt", "eq", "ge"]
+)
 @pytest.mark.parametrize("literal", [None, 7, -5, 1 << 40])
 def test_index_values_are_64_bit(fn, literal):
     a, b = pairs(integers("i64"), integers("i64"))
@@ -185,7 +207,8 @@ def rounded(values: np.ndarray, dtype: str) -> np.ndarray:
 
 
 _FLOAT_EXACT = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "maximum": np.maximum, "minimum": np.minimum,
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "maximum": np.maximum,
+    "minimum": np.minimum,
     "maximum_num": np.fmax, "minimum_num": np.fmin, "eq": np.equal, "ne": np.not_equal, "lt": np.less,
     "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
 }  # fmt: skip
@@ -236,7 +259,8 @@ def test_float_unary_exact(fn, dtype):
 def test_negative_zero_is_a_constant():
     a = floats("f32")
     got = result_of("select", "f32", np.zeros(len(a), np.bool_), a, a, constants={2: -0.0})
-    assert np.signbit(got).all() and (got == 0).all()
+    assert np.signbit(got).all()
+    assert (got == 0).all()
 
 
 # --------------------------------------------------------------------------------------------------- accuracy
@@ -268,7 +292,9 @@ def arguments_for(fn: str, dtype: str) -> np.ndarray:
     """Arguments over the function's whole domain and range."""
     kind = np.float32 if dtype == "f32" else np.float64
     top = 100.0 if dtype == "f32" else 740.0
-    wide = np.concatenate([RNG.uniform(-top, top, 600), RNG.standard_normal(600), 10.0 ** RNG.uniform(-37, 0, 200)])
+    wide = np.concatenate(
+        [RNG.uniform(-top, top, 600), RNG.standard_normal(600), 10.0 ** RNG.uniform(-37, 0, 200)]
+    )
     if fn in ("log", "log2", "rsqrt", "log1p"):
         wide = np.concatenate([10.0 ** RNG.uniform(-40, 38, 800), 1 + RNG.standard_normal(400) * 1e-3])
     if fn == "log1p":
@@ -278,7 +304,9 @@ def arguments_for(fn: str, dtype: str) -> np.ndarray:
     if fn == "i0":
         wide = np.clip(wide, -700, 700)  # scipy overflows before the function does
     if fn == "lgamma":
-        wide = np.concatenate([RNG.uniform(2.5, 90, 500), RNG.uniform(0.01, 0.7, 500), -RNG.uniform(0.1, 0.9, 200)])
+        wide = np.concatenate(
+            [RNG.uniform(2.5, 90, 500), RNG.uniform(0.01, 0.7, 500), -RNG.uniform(0.1, 0.9, 200)]
+        )
     edges = np.array([0.0, -0.0, 1.0, math.inf, -math.inf, math.nan, 1e-45, 1e-40])
     return np.concatenate([edges, wide]).astype(kind)
 
@@ -306,7 +334,9 @@ def test_accuracy(fn, dtype):
     worst = ulps(got[finite], wanted[finite])
     limit = _ULP[fn][dtype == "f64"] + slack
     place = int(worst.argmax())
-    assert worst.max() <= limit, f"{fn}({a[finite][place]!r}) = {got[finite][place]!r}, {float(worst.max()):.2f} ULP"
+    assert worst.max() <= limit, (
+        f"{fn}({a[finite][place]!r}) = {got[finite][place]!r}, {float(worst.max()):.2f} ULP"
+    )
     zero = finite & (stored == 0) & (fn not in ("log", "log2", "lgamma"))
     assert (np.signbit(got[zero]) == np.signbit(stored[zero])).all()
 
@@ -314,7 +344,9 @@ def test_accuracy(fn, dtype):
 @pytest.mark.parametrize(("dtype", "limit"), [("f32", 8), ("f64", 3)])
 def test_pow(dtype, limit):
     kind = BY_NAME[dtype].numpy
-    base = np.concatenate([10.0 ** RNG.uniform(-3, 3, 500), [0.0, 2.0, -2.0, -2.0, 1.0, math.inf]]).astype(kind)
+    base = np.concatenate([10.0 ** RNG.uniform(-3, 3, 500), [0.0, 2.0, -2.0, -2.0, 1.0, math.inf]]).astype(
+        kind
+    )
     power = np.concatenate([RNG.uniform(-12, 12, 500), [0.0, 0.5, 3.0, 0.5, math.nan, -1.0]]).astype(kind)
     with np.errstate(all="ignore"):
         wanted = np.power(base.astype(np.float64), power.astype(np.float64))

@@ -69,7 +69,9 @@ def test_transpose(shape):
 @pytest.mark.parametrize("index", ["i32", "i64", "u8"])
 def test_gather_skips_invalid_rows(index):
     table = f32(11, 20)
-    rows = np.array([3, 255 if index == "u8" else -1, 10, 0]).astype(index.replace("i", "int").replace("u", "uint"))
+    rows = np.array([3, 255 if index == "u8" else -1, 10, 0]).astype(
+        index.replace("i", "int").replace("u", "uint")
+    )
     if index == "u8":
         rows[1] = 1
     out = np.full((4, 20), 5, np.float32)

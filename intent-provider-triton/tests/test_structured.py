@@ -7,11 +7,12 @@ import programs
 import pytest
 from builder import Builder, view
 from execution import run
+from pointwise_programs import reduction, scan
+from test_pointwise import same
+
 from intent.physical import Dim
 from intent.types.dtypes import BY_NAME, F32
 from intent.types.extent import symbol
-from pointwise_programs import reduction, scan
-from test_pointwise import same
 
 RNG = np.random.default_rng(11)
 INTEGERS = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"]
@@ -136,7 +137,12 @@ def test_scan_keeps_the_order_of_a_combine_that_does_not_commute(reverse):
     """x -> a*x + b composes without commuting."""
     lane = Dim("n", 32)
     b = Builder(lane)
-    views = [view("p", "f32", "32"), view("q", "f32", "32"), view("u", "f32", "32", "out"), view("v", "f32", "32", "out")]
+    views = [
+        view("p", "f32", "32"),
+        view("q", "f32", "32"),
+        view("u", "f32", "32", "out"),
+        view("v", "f32", "32", "out"),
+    ]
 
     def body(_pid):
         i = b.lane(lane)
@@ -145,7 +151,9 @@ def test_scan_keeps_the_order_of_a_combine_that_does_not_commute(reverse):
         def combine(a1, b1, a2, b2):
             return b.op("mul", a1, a2), b.op("add", b.op("mul", a2, b1), b2)
 
-        first, second = b.scan_with([b.load(views[0], i), b.load(views[1], i)], lane, b.region(args, combine), reverse)
+        first, second = b.scan_with(
+            [b.load(views[0], i), b.load(views[1], i)], lane, b.region(args, combine), reverse
+        )
         b.store(views[2], [i], first)
         b.store(views[3], [i], second)
 
@@ -164,8 +172,8 @@ def test_scan_keeps_the_order_of_a_combine_that_does_not_commute(reverse):
 @pytest.mark.parametrize("order", ["mkn", "mnk", "nkm", "knm"])
 @pytest.mark.parametrize(
     ("dtype", "out", "tile"),
-    [("f16", "f32", 32), ("bf16", "bf16", 16), ("f32", "f32", 16), ("f64", "f64", 16), ("i8", "i32", 32), ("f32", "f32", 8),
-     ("i32", "i32", 8)],
+    [("f16", "f32", 32), ("bf16", "bf16", 16), ("f32", "f32", 16), ("f64", "f64", 16), ("i8", "i32", 32),
+     ("f32", "f32", 8), ("i32", "i32", 8)],
 )  # fmt: skip
 def test_matmul(order, dtype, out, tile):
     m, k, n = 45, 70, 50
@@ -174,7 +182,10 @@ def test_matmul(order, dtype, out, tile):
     else:
         a, b = (RNG.integers(-50, 50, s).astype(BY_NAME[dtype].numpy) for s in ((m, k), (k, n)))
     c = np.zeros((m, n), BY_NAME[out].numpy)
-    run(programs.matmul(tile, tile, max(tile, 32 if dtype == "i8" else 0), dtype, out, order), {"a": a, "b": b, "c": c})
+    run(
+        programs.matmul(tile, tile, max(tile, 32 if dtype == "i8" else 0), dtype, out, order),
+        {"a": a, "b": b, "c": c},
+    )
     wanted = a.astype(np.float64) @ b.astype(np.float64)
     eps = {"f32": 2e-6, "f64": 1e-14, "bf16": 4e-3, "i32": 0}[out]
     scale = np.abs(a.astype(np.float64)) @ np.abs(b.astype(np.float64))
@@ -211,5 +222,3 @@ def test_reduction_over_two_dims_and_broadcast_back():
     values, out = RNG.integers(-9, 9, (8, 16)).astype(np.int32), np.zeros((8, 16), np.int32)
     run(b.program("centred", [x, y], b.segment([("one", 1, 1)], body)), {"x": values, "y": out})
     same(out, values - values.sum())
-
-

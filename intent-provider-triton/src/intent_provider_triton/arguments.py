@@ -20,7 +20,8 @@ def value_of(parameter: Parameter, invocation: Invocation) -> int | float | bool
         return invocation.extents[parameter.name]
     if parameter.kind == "scalar":
         return invocation.scalars[parameter.name]
-    assert invocation.workspace is not None and invocation.workspace_offsets is not None
+    assert invocation.workspace is not None
+    assert invocation.workspace_offsets is not None
     return invocation.workspace.pointer + invocation.workspace_offsets[parameter.buffer]
 
 
@@ -31,6 +32,8 @@ def index_is_small(signature: Signature, invocation: Invocation) -> bool:
             return False
     env = _environment(invocation)
     try:
+        if any(extent.evaluate(env) < 0 for extent in signature.signs):
+            return False
         return all(
             fact.low.evaluate(env) >= INT32_MIN and fact.high.evaluate(env) <= INT32_MAX
             for fact in signature.facts
@@ -43,11 +46,7 @@ def _environment(invocation: Invocation) -> dict[Atom, int]:
     """Symbols and integer scalars by name."""
     env: dict[Atom, int] = {Symbol(name): value for name, value in invocation.extents.items()}
     env.update(
-        {
-            Scalar(name): int(value)
-            for name, value in invocation.scalars.items()
-            if value == value and abs(value) != math.inf
-        }
+        {Scalar(name): int(value) for name, value in invocation.scalars.items() if math.isfinite(value)}
     )
     env.update({Scalar(name): value for name, value in invocation.extents.items()})
     return env

@@ -26,44 +26,66 @@ def _floor_mod(a, b):
     return tl.where((r != 0) & ((r < 0) ^ (b < 0)), r + b, r)
 """
 
+INDEX_DIV = """
+@triton.jit
+def _index_div(a, b, INDEX: tl.constexpr):
+    # 32-bit indices are chosen only where a and b are known not to be negative; Triton's // truncates.
+    q = a // b
+    if INDEX == tl.int64:
+        q = tl.where((a % b != 0) & ((a < 0) ^ (b < 0)), q - 1, q)
+    return q
+"""
+
+INDEX_MOD = """
+@triton.jit
+def _index_mod(a, b, INDEX: tl.constexpr):
+    # 32-bit indices are chosen only where a and b are known not to be negative; Triton's % takes the sign of a.
+    r = a % b
+    if INDEX == tl.int64:
+        r = tl.where((r != 0) & ((r < 0) ^ (b < 0)), r + b, r)
+    return r
+"""
+
 TRUNC = """
 @triton.jit
 def _trunc(x):
     return tl.where(x < 0, tl.ceil(x), tl.floor(x))
 """
 
-FLOOR_F32 = '''
+FLOOR_F32 = """
 @triton.jit
 def _floor_f32(x):
     # tl.floor flushes subnormal inputs.
     r = tl.floor(x)
     return tl.where((x < 0) & (r == 0), -1.0, r)
-'''
+"""
 
-CEIL_F32 = '''
+CEIL_F32 = """
 @triton.jit
 def _ceil_f32(x):
     # tl.ceil flushes subnormal inputs.
     r = tl.ceil(x)
     return tl.where((x > 0) & (r == 0), 1.0, r)
-'''
+"""
 
 ROUND_F32 = """
 @triton.jit
 def _round_f32(x):
     # Ties to even by the rounding of an addition; the last select keeps the sign of zero.
-    r = (tl.abs(x) + 8388608.0) - 8388608.0
+    size = tl.abs(x)
+    r = (size + 8388608.0) - 8388608.0
     r = tl.where(x < 0, r * -1.0, r)
-    return tl.where((tl.abs(x) < 8388608.0) & (r != 0), r, tl.where(tl.abs(x) < 8388608.0, x * 0.0, x))
+    return tl.where(size < 8388608.0, tl.where(r != 0, r, x * 0.0), x)
 """
 
 ROUND_F64 = """
 @triton.jit
 def _round_f64(x):
     # Ties to even by the rounding of an addition; the last select keeps the sign of zero.
-    r = (tl.abs(x) + 4503599627370496.0) - 4503599627370496.0
+    size = tl.abs(x)
+    r = (size + 4503599627370496.0) - 4503599627370496.0
     r = tl.where(x < 0, r * -1.0, r)
-    return tl.where((tl.abs(x) < 4503599627370496.0) & (r != 0), r, tl.where(tl.abs(x) < 4503599627370496.0, x * 0.0, x))
+    return tl.where(size < 4503599627370496.0, tl.where(r != 0, r, x * 0.0), x)
 """
 
 EXP_F32 = """
@@ -86,86 +108,86 @@ def _exp2_f32(x):
     return tl.exp2(x - n) * scale
 """
 
-SIGMOID_F32 = '''
+SIGMOID_F32 = """
 @triton.jit
 def _sigmoid_f32(x):
     # exp(-|x|) never overflows, and small results keep their precision.
     e = _exp_f32(tl.abs(x) * -1.0)
     return tl.div_rn(tl.where(x < 0, e, 1.0), 1.0 + e)
-'''
+"""
 
-SIGMOID_F64 = '''
+SIGMOID_F64 = """
 @triton.jit
 def _sigmoid_f64(x):
     # exp(-|x|) never overflows, and small results keep their precision.
     e = tl.exp(tl.abs(x) * -1.0)
     return tl.where(x < 0, e, 1.0) / (1.0 + e)
-'''
+"""
 
-RSQRT_F32 = '''
+RSQRT_F32 = """
 @triton.jit
 def _rsqrt_f32(x):
     # tl.rsqrt flushes subnormal inputs: scale them by 2**24.
     small = tl.abs(x) < 1.1754943508222875e-38
     r = tl.rsqrt(tl.where(small, x * 16777216.0, x))
     return tl.where(small, r * 4096.0, r)
-'''
+"""
 
-ERF_F32 = '''
+ERF_F32 = """
 @triton.jit
 def _erf_f32(x):
     # tl.erf flushes subnormal results.
     return tl.where(tl.abs(x) < 1e-30, x * 1.1283791670955126, tl.erf(x))
-'''
+"""
 
-SIN_F32 = '''
+SIN_F32 = """
 @triton.jit
 def _sin_f32(x):
     # tl.sin flushes subnormal results.
     return tl.where(tl.abs(x) < 1e-30, x, tl.sin(x))
-'''
+"""
 
-TANH_F32 = '''
+TANH_F32 = """
 @triton.jit
 def _tanh_f32(x):
     # libdevice flushes subnormal results.
     return tl.where(tl.abs(x) < 1e-30, x, libdevice.tanh(x))
-'''
+"""
 
-ASIN_F32 = '''
+ASIN_F32 = """
 @triton.jit
 def _asin_f32(x):
     # libdevice flushes subnormal results.
     return tl.where(tl.abs(x) < 1e-30, x, libdevice.asin(x))
-'''
+"""
 
-LOG1P_F32 = '''
+LOG1P_F32 = """
 @triton.jit
 def _log1p_f32(x):
     # libdevice flushes subnormal results.
     return tl.where(tl.abs(x) < 1e-30, x, libdevice.log1p(x))
-'''
+"""
 
-ERFC_F32 = '''
+ERFC_F32 = """
 @triton.jit
 def _erfc_f32(x):
     # In f64: libdevice's f32 form flushes small results.
     return libdevice.erfc(x.to(tl.float64)).to(tl.float32)
-'''
+"""
 
-LGAMMA_F32 = '''
+LGAMMA_F32 = """
 @triton.jit
 def _lgamma_f32(x):
     # In f64: libdevice's f32 form loses accuracy on the negative axis.
     return libdevice.lgamma(x.to(tl.float64)).to(tl.float32)
-'''
+"""
 
-POW_F32 = '''
+POW_F32 = """
 @triton.jit
 def _pow_f32(x, y):
     # In f64: libdevice's f32 form flushes small results.
     return libdevice.pow(x.to(tl.float64), y.to(tl.float64)).to(tl.float32)
-'''
+"""
 
 ADD = """
 @triton.jit
@@ -259,6 +281,8 @@ def _to_f8e5m2(x):
 FUNCTIONS: Final[dict[str, str]] = {
     "_floor_div": FLOOR_DIV,
     "_floor_mod": FLOOR_MOD,
+    "_index_div": INDEX_DIV,
+    "_index_mod": INDEX_MOD,
     "_trunc": TRUNC,
     "_floor_f32": FLOOR_F32,
     "_ceil_f32": CEIL_F32,

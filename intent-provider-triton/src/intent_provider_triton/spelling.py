@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from intent.diagnostics import CapabilityError
-from intent_provider_triton.emit.literals import TYPES, call_safe, literal, typed
-from intent_provider_triton.emit.value import Prec, Value
 from intent.types import DType
 from intent.types.dtypes import BOOL, F32
+from intent_provider_triton.emit.literals import TYPES, call_safe, literal, typed
+from intent_provider_triton.emit.value import Prec, Value
 
 Need = Callable[[str], str]
 """Asks for a function of the prelude and gives the name it has in this text."""
@@ -28,6 +28,7 @@ class Call:
     """One pointwise operation to spell.
 
     ``dtype`` is the operands' dtype (of the branches for select). ``non_negative``: every operand is proven >= 0.
+    ``non_negative_small``: it is, wherever INDEX is int32.
     """
 
     fn: str
@@ -37,6 +38,7 @@ class Call:
     approximate: bool = False
     flush_to_zero: bool = False
     non_negative: bool = False
+    non_negative_small: bool = False
 
 
 def spell(call: Call) -> Value:
@@ -171,7 +173,7 @@ def _exp2_f32(call: Call) -> Value:
 
 
 def _power_of_two(value: Value) -> int | None:
-    """k for the literal 2**k."""
+    """K for the literal 2**k."""
     number = int(value.text) if value.literal else 0
     return number.bit_length() - 1 if number > 0 and number & (number - 1) == 0 else None
 
@@ -182,6 +184,8 @@ def _floordiv(call: Call) -> Value:
         return _binary("//", Prec.PRODUCT)(call)
     if (k := _power_of_two(b)) is not None and not a.literal:
         return Value(text=f"{a.at(Prec.SHIFT)} >> {k}", prec=Prec.SHIFT, dtype=call.dtype)
+    if call.non_negative_small:
+        return _floored("_index_div", call, ", INDEX")
     return _floored("_floor_div", call)
 
 
@@ -191,13 +195,15 @@ def _mod(call: Call) -> Value:
         return _binary("%", Prec.PRODUCT)(call)
     if (k := _power_of_two(b)) is not None and not a.literal:
         return Value(text=f"{a.at(Prec.BITAND)} & {(1 << k) - 1}", prec=Prec.BITAND, dtype=call.dtype)
+    if call.non_negative_small:
+        return _floored("_index_mod", call, ", INDEX")
     return _floored("_floor_mod", call)
 
 
-def _floored(name: str, call: Call) -> Value:
+def _floored(name: str, call: Call, tail: str = "") -> Value:
     """The prelude's operators give a bare literal the other operand's dtype."""
     a, b = _one_typed(call.args)
-    return Value(text=f"{call.need(name)}({a.text}, {b.text})", prec=Prec.ATOM, dtype=call.dtype)
+    return Value(text=f"{call.need(name)}({a.text}, {b.text}{tail})", prec=Prec.ATOM, dtype=call.dtype)
 
 
 def _isnan(call: Call) -> Value:

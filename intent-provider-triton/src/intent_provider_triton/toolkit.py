@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import linecache
-from types import ModuleType
 from typing import Any
 
 from intent.diagnostics import MissingToolkit
@@ -12,7 +11,7 @@ from intent.diagnostics import MissingToolkit
 INSTALL = "python -m pip install 'triton>=3.6,<3.10'"
 
 
-def triton() -> ModuleType:
+def triton() -> Any:
     """The triton package. Raises MissingToolkit when it cannot be imported."""
     try:
         import triton as module

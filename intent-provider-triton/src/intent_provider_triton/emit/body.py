@@ -4,12 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from intent.diagnostics import CapabilityError
 from intent.physical import (
-    Argument, Atomic, Bitcast, Broadcast, Buffer, BufferAlloc, Cast, Constant, Contract, Dim, Fence, Fragment, If, Lane,
-    LaunchValue, Load, Loop, Op, Pointwise, Reduce, Region, Rename, ScalarParam, Scan, Store, View, While,
+    Argument,
+    Atomic,
+    Bitcast,
+    Broadcast,
+    Buffer,
+    BufferAlloc,
+    Cast,
+    Constant,
+    Contract,
+    Dim,
+    Fence,
+    Fragment,
+    If,
+    Lane,
+    LaunchValue,
+    Load,
+    Loop,
+    Op,
+    Pointwise,
+    Reduce,
+    Region,
+    Rename,
+    ScalarParam,
+    Scan,
+    Store,
+    View,
+    While,
 )  # fmt: skip
+from intent.types import Span
 from intent_provider_triton.casts import cast
 from intent_provider_triton.emit import access, control, structured
 from intent_provider_triton.emit.bounds import Bounds
@@ -21,7 +48,6 @@ from intent_provider_triton.emit.usage import Usage
 from intent_provider_triton.emit.value import Prec, Value, Width, expanded, shape_text, union_dims
 from intent_provider_triton.emit.writer import Writer
 from intent_provider_triton.spelling import PROVIDER, Call, spell
-from intent.types import Span
 
 INLINE_LIMIT = 64
 """Longest expression, in characters, that is written inside another one."""
@@ -141,59 +167,48 @@ class Body:
 
     def op(self, op: Op) -> None:
         """Write one operation."""
-        match op:
-            case Constant():
-                self.define(op.result, literal(op.value, op.result.dtype), op.span)
-            case LaunchValue():
-                self.define(op.result, self.context.extents.write(op.extent), op.span)
-            case Argument():
-                self.define(op.result, self._argument(op), op.span)
-            case Lane():
-                text = f"tl.arange(0, {op.dim.size})"
-                value = Value(
-                    text=text, prec=Prec.ATOM, dtype=op.result.dtype, dims=(op.dim,), width=Width.SMALL
-                )
-                self.define(op.result, value, op.span, hint=op.dim.name)
-            case Pointwise():
-                self._pointwise(op)
-            case Cast():
-                self._cast(op)
-            case Bitcast():
-                value = typed(self.use(op.value))
-                text = f"{value.atom}.to({TYPES[op.result.dtype.name]}, bitcast=True)"
-                self.define(
-                    op.result, replace(value, text=text, prec=Prec.ATOM, dtype=op.result.dtype), op.span
-                )
-            case Broadcast():
-                self.define(op.result, self.use(op.value), op.span)
-            case Rename():
-                self._rename(op)
-            case Load():
-                access.load(self, op)
-            case Store():
-                access.store(self, op)
-            case Atomic():
-                access.atomic(self, op)
-            case Reduce():
-                structured.reduce(self, op)
-            case Scan():
-                structured.scan(self, op)
-            case Contract():
-                structured.contract(self, op)
-            case Loop():
-                control.loop(self, op)
-            case If():
-                control.branch(self, op)
-            case While():
-                control.while_loop(self, op)
-            case BufferAlloc():
-                self._alloc(op.buffer, op.span)
-            case Fence():
-                self.writer.statement("tl.debug_barrier()", op.span)
-            case _:
-                raise CapabilityError(
-                    PROVIDER, capability=type(op).__name__, needed=type(op).__name__, span=op.span
-                )
+        if isinstance(op, Constant | LaunchValue | Argument | Lane):
+            self._leaf(op)
+        elif isinstance(op, Pointwise):
+            self._pointwise(op)
+        elif isinstance(op, Cast | Bitcast | Broadcast | Rename):
+            self._reshaped(op)
+        elif isinstance(op, BufferAlloc):
+            self._alloc(op.buffer, op.span)
+        elif isinstance(op, Fence):
+            self.writer.statement("tl.debug_barrier()", op.span)
+        elif (write := _WRITERS.get(type(op))) is not None:
+            write(self, op)
+        else:
+            raise CapabilityError(
+                PROVIDER, capability=type(op).__name__, needed=type(op).__name__, span=op.span
+            )
+
+    def _leaf(self, op: Constant | LaunchValue | Argument | Lane) -> None:
+        """Values without operands."""
+        if isinstance(op, Constant):
+            self.define(op.result, literal(op.value, op.result.dtype), op.span)
+        elif isinstance(op, LaunchValue):
+            self.define(op.result, self.context.extents.write(op.extent), op.span)
+        elif isinstance(op, Argument):
+            self.define(op.result, self._argument(op), op.span)
+        else:
+            text = f"tl.arange(0, {op.dim.size})"
+            value = Value(text=text, prec=Prec.ATOM, dtype=op.result.dtype, dims=(op.dim,), width=Width.SMALL)
+            self.define(op.result, value, op.span, hint=op.dim.name)
+
+    def _reshaped(self, op: Cast | Bitcast | Broadcast | Rename) -> None:
+        """Operations on one value; a broadcast stays implicit until a full shape is needed."""
+        value = self.use(op.value)
+        if isinstance(op, Cast):
+            value = cast(value, op.result.dtype, self.context.need)
+        elif isinstance(op, Bitcast):
+            value = typed(value)
+            text = f"{value.atom}.to({TYPES[op.result.dtype.name]}, bitcast=True)"
+            value = replace(value, text=text, prec=Prec.ATOM, dtype=op.result.dtype)
+        elif isinstance(op, Rename):
+            value = self._renamed(op, value)
+        self.define(op.result, value, op.span)
 
     def _argument(self, op: Argument) -> Value:
         param = self.context.scalars[op.parameter]
@@ -213,6 +228,7 @@ class Body:
         call = Call(
             fn=op.fn, args=tuple(args), dtype=dtype, need=self.context.need, approximate=op.approximate,
             flush_to_zero=op.flush_to_zero, non_negative=self._non_negative(op),
+            non_negative_small=self.context.bounds.floors_by_fact(op),
         )  # fmt: skip
         try:
             value = spell(call)
@@ -243,18 +259,11 @@ class Body:
             args[tensors[0]] = self.widen(args[tensors[0]], need)
         return args, need
 
-    def _cast(self, op: Cast) -> None:
-        value = self.use(op.value)
-        self.define(op.result, cast(value, op.result.dtype, self.context.need), op.span)
-
-    def _rename(self, op: Rename) -> None:
-        value = self.use(op.value)
+    def _renamed(self, op: Rename, value: Value) -> Value:
         if op.source not in value.dims:
-            self.define(op.result, value, op.span)
-            return
+            return value
         renamed = tuple(op.target if d == op.source else d for d in value.dims)
-        wanted = tuple(d for d in op.result.dims if d in renamed)
-        self.define(op.result, self.permuted(value, renamed, wanted), op.span)
+        return self.permuted(value, renamed, tuple(d for d in op.result.dims if d in renamed))
 
     def permuted(self, value: Value, have: tuple[Dim, ...], want: tuple[Dim, ...]) -> Value:
         """``value``, whose axes are ``have``, with its axes in the order ``want``."""
@@ -285,3 +294,17 @@ class Body:
 
     def refs(self, values: Iterable[Value]) -> frozenset[str]:
         return frozenset().union(*(v.refs for v in values))
+
+
+_WRITERS: dict[type[Op], Callable[[Body, Any], None]] = {
+    Load: access.load,
+    Store: access.store,
+    Atomic: access.atomic,
+    Reduce: structured.reduce,
+    Scan: structured.scan,
+    Contract: structured.contract,
+    Loop: control.loop,
+    If: control.branch,
+    While: control.while_loop,
+}
+"""Operations that have a file of their own."""

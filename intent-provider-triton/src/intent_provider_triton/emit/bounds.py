@@ -10,7 +10,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from intent.physical import (
-    Argument, Broadcast, Cast, Constant, Fragment, If, Lane, LaunchValue, Loop, Op, Pointwise, Reduce, Region, Rename, While,
+    Argument,
+    Broadcast,
+    Cast,
+    Constant,
+    Fragment,
+    If,
+    Lane,
+    LaunchValue,
+    Loop,
+    Op,
+    Pointwise,
+    Reduce,
+    Region,
+    Rename,
+    While,
 )  # fmt: skip
 from intent.types import DType, Extent
 from intent.types.extent import Call, Symbol, const, maximum, minimum, scalar
@@ -30,7 +44,7 @@ class Interval:
     def width(self) -> Width:
         """The narrowest emitted type that holds every value, given what the launch can prove."""
         low, high = self.low.const, self.high.const
-        if low is not None and low < INT32_MIN or high is not None and high > INT32_MAX:
+        if (low is not None and low < INT32_MIN) or (high is not None and high > INT32_MAX):
             return Width.LONG
         return Width.SMALL if low is not None and high is not None else Width.INDEX
 
@@ -47,7 +61,9 @@ def never_negative(extent: Extent) -> bool:
 def _atom_never_negative(atom: object) -> bool:
     if isinstance(atom, Symbol):
         return True
-    return isinstance(atom, Call) and all(never_negative(a) for a in atom.args)
+    if not isinstance(atom, Call):
+        return False
+    return (any if atom.op == "max" else all)(never_negative(a) for a in atom.args)
 
 
 class Bounds:
@@ -56,6 +72,8 @@ class Bounds:
     def __init__(self) -> None:
         self._known: dict[int, Interval] = {}
         self._natural: dict[int, Width] = {}
+        self._signs: set[Extent] = set()
+        self._by_fact: set[int] = set()
 
     def interval(self, fragment: Fragment) -> Interval | None:
         return self._known.get(fragment.id)
@@ -68,6 +86,14 @@ class Bounds:
         """The intervals that the launch must find within int32 to choose 32-bit index arithmetic."""
         chosen = {self._known[i] for i, w in self._natural.items() if w is Width.INDEX and i in self._known}
         return tuple(sorted(chosen, key=lambda i: (str(i.low), str(i.high))))
+
+    def launch_signs(self) -> tuple[Extent, ...]:
+        """The extents that must not be negative for 32-bit index arithmetic: it divides without flooring."""
+        return tuple(sorted(self._signs, key=str))
+
+    def floors_by_fact(self, op: Pointwise) -> bool:
+        """Whether the division needs no flooring wherever the launch chooses 32-bit index arithmetic."""
+        return op.result.id in self._by_fact
 
     def bind(self, fragment: Fragment, interval: Interval | None, operands: Sequence[Fragment] = ()) -> None:
         """Record a value's bounds; its width is at least that of the operands it is computed from."""
@@ -128,8 +154,20 @@ class Bounds:
             return self._cast(op.value), (op.value,)
         if isinstance(op, Pointwise):
             operands = op.operands[1:] if op.fn == "select" else op.operands
-            return pointwise(op.fn, [self.interval(o) for o in operands]), operands
+            intervals = [self.interval(o) for o in operands]
+            if op.fn in ("floordiv", "mod") and self._signs_at_launch(intervals):
+                self._by_fact.add(op.result.id)
+                intervals = [Interval(maximum(i.low, 0), i.high) for i in intervals if i is not None]
+            return pointwise(op.fn, intervals), operands
         return None, ()
+
+    def _signs_at_launch(self, intervals: Sequence[Interval | None]) -> bool:
+        """Record that the operands' signs are left to the launch, if they are unproven but launch-visible."""
+        unproven = [i.low for i in intervals if i is not None and not i.non_negative]
+        if None in intervals or not unproven or any(low.const is not None for low in unproven):
+            return False
+        self._signs.update(unproven)
+        return True
 
     def _cast(self, value: Fragment) -> Interval | None:
         if value.dtype.kind == "index":
@@ -181,7 +219,7 @@ def pointwise(fn: str, operands: Sequence[Interval | None]) -> Interval | None:
         return Interval(maximum(a.low, b.low), maximum(a.high, b.high))
     # A zero divisor is invalid input, so a divisor that is never negative is at least 1.
     if fn == "floordiv" and a.non_negative and b.non_negative:
-        return Interval(const(0), a.high // b.low if b.low.const else a.high)
+        return Interval(const(0), a.high // b.low if b.low.const or b.low is b.high else a.high)
     if fn == "mod" and b.non_negative:
         return Interval(const(0), b.high - 1)
     return None

@@ -74,7 +74,12 @@ class KernelEmitter:
         if any("libdevice." in part for part in parts):
             parts[0] += LIBDEVICE
         whole = re.sub(r"\n{4,}", "\n\n\n", "\n".join(parts))
-        signature = Signature(parameters=parameters, facts=self._bounds.launch_facts(), uses_index=uses_index)
+        signature = Signature(
+            parameters=parameters,
+            facts=self._bounds.launch_facts(),
+            signs=self._bounds.launch_signs(),
+            uses_index=uses_index,
+        )
         return Emitted(text=whole, entry=self.entry, signature=signature)
 
     def _dispatch(self, writer: Writer) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import struct
 
-from intent_provider_triton.emit.value import Prec, Value, Width
 from intent.types import DType
+from intent_provider_triton.emit.value import Prec, Value, Width
 
 TYPES = {
     "bool": "tl.int1", "i8": "tl.int8", "i16": "tl.int16", "i32": "tl.int32", "i64": "tl.int64", "index": "tl.int64",
@@ -66,8 +66,7 @@ def _shortest(value: float) -> str:
     for digits in range(6, 17):
         text = f"{value:.{digits}g}"
         if target is not None and struct.pack("<f", float(text)) == target:
-            shown = repr(float(text))
-            return shown
+            return repr(float(text))
     return repr(value)
 
 

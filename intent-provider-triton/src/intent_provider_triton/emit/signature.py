@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from intent.physical import Buffer, ScalarParam, View
+from intent.types import Extent
 from intent_provider_triton.emit.bounds import Interval
 from intent_provider_triton.emit.literals import SIGNATURE
 from intent_provider_triton.emit.names import Namer
@@ -35,11 +36,12 @@ class Parameter:
 class Signature:
     """All arguments in order, without the trailing constexpr INDEX.
 
-    ``facts`` are the bounds that must fit int32 for INDEX to be int32.
+    ``facts`` are the bounds that must fit int32, ``signs`` the extents that must be >= 0, for INDEX to be int32.
     """
 
     parameters: tuple[Parameter, ...]
     facts: tuple[Interval, ...] = ()
+    signs: tuple[Extent, ...] = ()
     uses_index: bool = True
 
 

@@ -46,7 +46,7 @@ def reduce(body: Body, op: Reduce) -> None:
     value = _accumulating(value, op.kind)
     for dim in sorted(op.dims, key=value.dims.index, reverse=True):
         value = _reduce_one(body, op.kind or "", value, dim)
-    body.define(op.result, _restored(value, source, op.kind), op.span, statement=True)
+    body.define(op.result, _restored(value, source, op.kind), op.span)
 
 
 def _accumulating(value: Value, kind: str | None) -> Value:

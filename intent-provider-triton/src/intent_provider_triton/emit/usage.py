@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 
 from intent.physical import Atomic, BufferAlloc, Fence, Op, Region, Store
 from intent.physical.walk import operands_of, regions_of
@@ -51,16 +50,12 @@ class Usage:
             for result in op.results:
                 self._home[result.id] = id(region)
             if self.live(op):
-                for f in self._read(op):
-                    self._note(f, region)
+                for operand in operands_of(op):
+                    self._note(operand.id, region)
                 for inner in regions_of(op):
                     self._tally(inner)
-        for f in region.yields:
-            self._note(f.id, region)
-
-    def _read(self, op: Op) -> Iterator[int]:
-        for f in operands_of(op):
-            yield f.id
+        for fragment in region.yields:
+            self._note(fragment.id, region)
 
     def _note(self, fragment_id: int, region: Region) -> None:
         self.count[fragment_id] += 1

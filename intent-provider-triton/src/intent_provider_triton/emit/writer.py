@@ -8,6 +8,40 @@ from contextlib import contextmanager
 from intent.types import Span
 
 _STEP = "    "
+LIMIT = 110
+"""Longest line of a statement; longer calls put their arguments on lines of their own."""
+
+
+def wrapped(text: str, limit: int) -> list[str]:
+    """``text`` in lines: the arguments of its last call go below it when the whole is too long."""
+    if len(text) <= limit or not text.endswith(")"):
+        return [text]
+    commas, depth, start = [], 0, 0
+    for i in range(len(text) - 1, -1, -1):
+        depth += (text[i] in ")]") - (text[i] in "([")
+        if depth == 0:
+            start = i + 1
+            break
+        if depth == 1 and text.startswith(", ", i):
+            commas.append(i)
+    parts, last = [], start
+    for i in reversed(commas):
+        parts.append(text[last : i + 1])
+        last = i + 2
+    parts.append(text[last:-1] + ",")
+    lines = [text[:start], *_filled(parts, limit), ")"]
+    return lines if text[:start].rstrip("(")[-1:].isidentifier() else [text]
+
+
+def _filled(parts: list[str], limit: int) -> list[str]:
+    """Arguments on as few lines as fit."""
+    lines = [_STEP + parts[0]]
+    for part in parts[1:]:
+        if len(lines[-1]) + 1 + len(part) <= limit:
+            lines[-1] += f" {part}"
+        else:
+            lines.append(_STEP + part)
+    return lines
 
 
 class Writer:
@@ -27,7 +61,8 @@ class Writer:
         if said and said != self._said[-1]:
             self._said[-1] = said
             self.line(f"# {said}")
-        self.line(text)
+        for line in wrapped(text, LIMIT - len(_STEP) * self._depth):
+            self.line(line)
 
     @contextmanager
     def block(self) -> Iterator[None]:

@@ -117,8 +117,10 @@ def _lgamma_of(x: float) -> float:
 
 
 def _i0(x: Array) -> Array:
-    """numpy's series gives NaN where the function overflows."""
-    return np.where(np.abs(x) > 713.0, np.inf, np.i0(np.where(np.abs(x) > 713.0, 0.0, x))) + 0.0 * np.where(np.isnan(x), x, 0)
+    """Numpy's series gives NaN where the function overflows."""
+    large = np.abs(x) > 713.0
+    series = np.i0(np.where(large, 0.0, x))
+    return np.asarray(np.where(np.isnan(x), x, np.where(large, np.inf, series)))
 
 
 _erf = np.vectorize(math.erf, otypes=[np.float64])

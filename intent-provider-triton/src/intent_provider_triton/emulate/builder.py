@@ -14,7 +14,14 @@ import numpy as np
 from intent_provider_triton.emulate import arithmetic
 from intent_provider_triton.emulate.memory import Memory
 from intent_provider_triton.emulate.values import (
-    Array, Handle, Type, is_float, round_to, signed, to_integer, unsigned,
+    Array,
+    Handle,
+    Type,
+    is_float,
+    round_to,
+    signed,
+    to_integer,
+    unsigned,
 )  # fmt: skip
 
 _SCALARS: Final = {
@@ -61,8 +68,7 @@ class Builder:
         if name.startswith("get_") and name[4:] in _CONSTANTS:
             return lambda value: constant(value, Type(_CONSTANTS[name[4:]]))
         if name.startswith("create_") and name[7:] in arithmetic.ELEMENTWISE:
-            operation = arithmetic.ELEMENTWISE[name[7:]]
-            return lambda *operands: operation(*operands)
+            return arithmetic.ELEMENTWISE[name[7:]]
         raise AttributeError(f"the emulation has no operation {name}")
 
     def get_void_ty(self) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.generic]
+Array = npt.NDArray[Any]
 
 
 class OutsideAccess(IndexError):
@@ -45,7 +46,7 @@ class Memory:
             self.add(low, start + sum(s for s in spans if s > 0) + array.itemsize)
 
     def load(
-        self, addresses: npt.NDArray[np.int64], mask: npt.NDArray[np.bool_], dtype: np.dtype[np.generic]
+        self, addresses: npt.NDArray[np.int64], mask: npt.NDArray[np.bool_], dtype: np.dtype[Any]
     ) -> Array:
         """Elements at the active addresses, zero elsewhere."""
         out = np.zeros(addresses.shape, dtype)
@@ -62,7 +63,7 @@ class Memory:
             data[places] = chosen.view(np.uint8)
 
     def _places(
-        self, active: npt.NDArray[np.int64], dtype: np.dtype[np.generic]
+        self, active: npt.NDArray[np.int64], dtype: np.dtype[Any]
     ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
         """The block that holds the active elements, and the byte positions [element, byte] in it."""
         low, high = int(active.min()), int(active.max()) + dtype.itemsize

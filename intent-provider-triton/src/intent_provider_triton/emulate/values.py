@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.generic]
+Array = npt.NDArray[Any]
 
-NUMPY: Final[dict[str, np.dtype[np.generic]]] = {
+NUMPY: Final[dict[str, np.dtype[Any]]] = {
     "i1": np.dtype(np.bool_),
     "i8": np.dtype(np.int8),
     "i16": np.dtype(np.int16),
@@ -37,7 +37,7 @@ class Type:
     shape: tuple[int, ...] | None = None
 
     @property
-    def numpy(self) -> np.dtype[np.generic]:
+    def numpy(self) -> np.dtype[Any]:
         return NUMPY[self.name]
 
 
@@ -63,6 +63,7 @@ def signed(data: Array) -> Array:
 
 
 def is_float(type_: Type) -> bool:
+    """Whether the element type is a float of any width."""
     return "f" in type_.name
 
 
@@ -93,7 +94,7 @@ def _odd_f32(data: Array) -> Array:
     return bits.view(np.float32)
 
 
-def to_integer(data: Array, target: np.dtype[np.generic]) -> Array:
+def to_integer(data: Array, target: np.dtype[Any]) -> Array:
     """Truncation; out of range saturates and NaN gives zero, as on the GPU."""
     wide = np.trunc(data.astype(np.float64))
     info = np.iinfo(target)
