@@ -18,9 +18,16 @@ from intent.language.definitions import fn, kernel
 from intent.reference.logical import evaluate
 
 PLAIN = SimpleNamespace(
-    cast=lambda value, _: int(value), i64=None, i32=None, bool=None, domain=range, enumerate=enumerate,
-    select=lambda c, a, b: a if c else b, maximum=max, minimum=min,
-)  # fmt: skip
+    cast=lambda value, _: int(value),
+    i64=None,
+    i32=None,
+    bool=None,
+    domain=range,
+    enumerate=enumerate,
+    select=lambda c, a, b: a if c else b,
+    maximum=max,
+    minimum=min,
+)
 HEADER = 'def {name}(x: I.In[I.i64, ("N",)], y: I.InOut[I.i64, ("M",)], a: I.i64, b: I.i64):\n'
 
 
@@ -28,7 +35,7 @@ class Program:
     """Writes one random program; ``names`` are the variables that every path has defined."""
 
     def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
+        self.random = random.Random(seed)  # noqa: S311 -- test programs
         self.fresh = 0
         self.helpers: list[str] = []
 
@@ -54,7 +61,20 @@ class Program:
 
     def statement(self, names: list[str], *, depth: int, loop: str | None, returns: str) -> list[str]:
         kind = self.random.choice(
-            ["assign", "assign", "augment", "store", "store", "if", "if", "for", "while", "exit", "exit", "define"]
+            [
+                "assign",
+                "assign",
+                "augment",
+                "store",
+                "store",
+                "if",
+                "if",
+                "for",
+                "while",
+                "exit",
+                "exit",
+                "define",
+            ]
         )
         if kind == "exit":
             choices = [*(["break", "continue"] if loop else []), "return"]
@@ -76,7 +96,10 @@ class Program:
             return [f"{target} = {self.expression(names)}"]
         name = self.random.choice(names)
         if kind == "augment":
-            return [f"{name} {self.random.choice(['+=', '-='])} {self.expression(names)}", f"{name} = {name} % 1009"]
+            return [
+                f"{name} {self.random.choice(['+=', '-='])} {self.expression(names)}",
+                f"{name} = {name} % 1009",
+            ]
         return [f"{name} = {self.expression(names)}"]
 
     def if_(self, names, *, depth, loop, returns) -> list[str]:
@@ -125,8 +148,13 @@ class Program:
     def condition(self, names: list[str]) -> str:
         left, right = self.random.choice(names), self.random.choice([*names, "0", "3"])
         plain = f"{left} {self.random.choice(['<', '>', '==', '!=', '<='])} {right}"
-        forms = [plain, plain, f"{plain} and y[{self.index(names)}] > {left}", f"not ({plain}) or x[0] < {right}",
-                 f"0 <= {left} < 60"]  # fmt: skip
+        forms = [
+            plain,
+            plain,
+            f"{plain} and y[{self.index(names)}] > {left}",
+            f"not ({plain}) or x[0] < {right}",
+            f"0 <= {left} < 60",
+        ]
         return self.random.choice(forms)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from typing import Literal as Choice
 
 from intent.diagnostics import NonInjectiveAssignment, ReadBeforeWrite, ShapeMismatch, WriteToReadOnly
+from intent.frontend.collisions import refuse_collision
 from intent.frontend.injectivity import injective
 from intent.frontend.relations import Access, Relations
 from intent.frontend.values import FULL, BufferRef, FrontValue, Literal, Tensor, ViewRef
@@ -41,7 +42,14 @@ class Accesses(Relations):
             "fill": fill and fill.value,
             "assumed": access.assumed if any(access.assumed) else (),
         }
-        key = (Load, resource.name, relation, valid and valid.value.id, fill and fill.value.id, access.assumed)
+        key = (
+            Load,
+            resource.name,
+            relation,
+            valid and valid.value.id,
+            fill and fill.value.id,
+            access.assumed,
+        )
         value = None if resource.mutable else self.known(key)
         if value is None:
             value = self.emit_one(Load, resource.dtype, shape, **fields)
@@ -56,15 +64,24 @@ class Accesses(Relations):
             return self._with_new(source, access)
         relation, shape = _without_new(access)
         value = self.emit_one(
-            Gather, source.dtype, shape, source=source.value, relation=relation, valid=valid and valid.value,
+            Gather,
+            source.dtype,
+            shape,
+            source=source.value,
+            relation=relation,
+            valid=valid and valid.value,
             fill=fill and fill.value,
-        )  # fmt: skip
+        )
         return self._with_new(self.loaded(value), access)
 
     def store(
-        self, resource: Resource, access: Access, value: Tensor, valid: Tensor | None = None,
+        self,
+        resource: Resource,
+        access: Access,
+        value: Tensor,
+        valid: Tensor | None = None,
         uniqueness: Choice["proven", "assumed"] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Unique write; ``value`` already has the resource's dtype and is broadcast to the destination's shape.
 
         ``uniqueness=None``: proven structurally, else a promise inside parallel loops, else refused.
@@ -73,14 +90,20 @@ class Accesses(Relations):
         self.check_writable(resource)
         relation, shape = _without_new(access)
         value = self._fitted(value, access, resource.name)
+        refuse_collision(self, resource, relation)
         found: Choice["proven", "assumed", "point"] = "point" if not shape else "proven"
         if shape and not injective(self, relation, shape):
             found = uniqueness or ("assumed" if self.parallel else self._collides(resource, relation))
             self.assume("unique", f"the elements of '{resource.name}' assigned here are distinct")
         self.emit(
-            Store, target=resource, relation=relation, value=value.value, valid=valid and valid.value,
-            uniqueness=found, assumed=access.assumed if any(access.assumed) else (),
-        )  # fmt: skip
+            Store,
+            target=resource,
+            relation=relation,
+            value=value.value,
+            valid=valid and valid.value,
+            uniqueness=found,
+            assumed=access.assumed if any(access.assumed) else (),
+        )
 
     def check_writable(self, resource: Resource) -> None:
         """Raise WriteToReadOnly for an In view."""

@@ -69,12 +69,18 @@ def lower_choice(lowering: Lowering, node: ast.expr) -> FrontValue:
         return lowering.expression(node.body if condition else node.orelse)
     builder, mark = lowering.builder, lowering.builder.mark()
     then, otherwise = lowering.expression(node.body), lowering.expression(node.orelse)
-    scalars = all(isinstance(v, Literal) or (isinstance(v, Tensor) and not v.shape) for v in (then, otherwise))
+    scalars = all(
+        isinstance(v, Literal) or (isinstance(v, Tensor) and not v.shape) for v in (then, otherwise)
+    )
     if scalars and harmless(lowering, mark):
         return builder.pointwise("select", condition, then, otherwise, what="if")
     builder.undo(mark)
     return choose(
-        lowering, condition, lambda: lowering.expression(node.body), lambda: lowering.expression(node.orelse), name="if"
+        lowering,
+        condition,
+        lambda: lowering.expression(node.body),
+        lambda: lowering.expression(node.orelse),
+        name="if",
     )
 
 
@@ -91,7 +97,9 @@ def _total(op: Op, defs: Mapping[int, Op]) -> bool:
             divisor = defs.get(divisor.value.id)
         if not isinstance(divisor, Constant):
             return False
-        return bool(divisor.value) if op.fn in ("floordiv", "mod") else 0 <= divisor.value < op.result.dtype.bits
+        return (
+            bool(divisor.value) if op.fn in ("floordiv", "mod") else 0 <= divisor.value < op.result.dtype.bits
+        )
     if isinstance(op, Cast):
         return not (op.value.dtype.is_float and op.result.dtype.is_integer)
     return isinstance(op, (*_HARMLESS, Pointwise))

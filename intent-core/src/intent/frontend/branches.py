@@ -79,8 +79,13 @@ def lower_if(lowering: Lowering, stmt: ast.stmt) -> None:
 
 
 def choose(
-    lowering: Lowering, condition: Tensor, then: Callable[[], FrontValue], orelse: Callable[[], FrontValue], *, name: str
-) -> FrontValue:  # fmt: skip
+    lowering: Lowering,
+    condition: Tensor,
+    then: Callable[[], FrontValue],
+    orelse: Callable[[], FrontValue],
+    *,
+    name: str,
+) -> FrontValue:
     """The value of one of two computations, only one of which runs."""
     builder, span = lowering.builder, lowering.builder.span
     values: list[FrontValue] = []
@@ -97,9 +102,13 @@ def choose(
 
 
 def _merge(
-    lowering: Lowering, branches: Branches, names: Sequence[str], then: dict[str, FrontValue],
-    orelse: dict[str, FrontValue], span: Span,
-) -> dict[str, FrontValue]:  # fmt: skip
+    lowering: Lowering,
+    branches: Branches,
+    names: Sequence[str],
+    then: dict[str, FrontValue],
+    orelse: dict[str, FrontValue],
+    span: Span,
+) -> dict[str, FrontValue]:
     """Close the regions and emit the If; the value of each name after it."""
     joined: list[_Joined] = []
     merged: dict[str, FrontValue | tuple[FrontValue, list[FrontValue | _Joined]]] = {}
@@ -111,9 +120,12 @@ def _merge(
     builder.resume(branches.orelse)
     else_region = builder.close([j.orelse for j in joined])
     results = builder.emit(
-        If, *((j.then.dtype, j.then.shape) for j in joined), condition=branches.condition.value, then=then_region,
+        If,
+        *((j.then.dtype, j.then.shape) for j in joined),
+        condition=branches.condition.value,
+        then=then_region,
         orelse=else_region,
-    )  # fmt: skip
+    )
     values = {id(j): _result(lowering, j, r) for j, r in zip(joined, results, strict=True)}
     out: dict[str, FrontValue] = {}
     for name, found in merged.items():
@@ -133,9 +145,14 @@ def _result(lowering: Lowering, joined: _Joined, value: Value) -> Tensor:
 
 
 def _merge_name(
-    lowering: Lowering, branches: Branches, name: str, then: FrontValue | None, orelse: FrontValue | None, span: Span,
+    lowering: Lowering,
+    branches: Branches,
+    name: str,
+    then: FrontValue | None,
+    orelse: FrontValue | None,
+    span: Span,
     joined: list[_Joined],
-) -> FrontValue | tuple[FrontValue, list[FrontValue | _Joined]]:  # fmt: skip
+) -> FrontValue | tuple[FrontValue, list[FrontValue | _Joined]]:
     """One name: a value that needs no merge, or the structure and its components."""
     if name == RESULT and (_no_result(then) or _no_result(orelse)):
         return _half_result(lowering, branches, then, orelse, joined)
@@ -162,7 +179,11 @@ def _known_error(error: IntentError, _use: Span) -> IntentError:
 
 
 def _half_result(
-    lowering: Lowering, branches: Branches, then: FrontValue | None, orelse: FrontValue | None, joined: list[_Joined]
+    lowering: Lowering,
+    branches: Branches,
+    then: FrontValue | None,
+    orelse: FrontValue | None,
+    joined: list[_Joined],
 ) -> FrontValue | tuple[FrontValue, list[FrontValue | _Joined]]:
     """A helper's result where only one side has returned: the other side's value is never looked at."""
     returned = orelse if _no_result(then) else then
@@ -170,7 +191,9 @@ def _half_result(
         return Unset() if returned is None else returned
     parts: list[FrontValue | _Joined] = []
     for leaf in leaves(returned):
-        own, other = (branches.orelse, branches.then) if returned is orelse else (branches.then, branches.orelse)
+        own, other = (
+            (branches.orelse, branches.then) if returned is orelse else (branches.then, branches.orelse)
+        )
         value = _realise(lowering, own, leaf, None).value
         zero = _zero(lowering, other, value.dtype, value.shape)
         pair = (zero, value) if returned is orelse else (value, zero)
@@ -197,7 +220,9 @@ def _differ(lowering: Lowering, name: str, then: str, orelse: str, span: Span) -
     if name == RESULT:
         helper = lowering.stack[-1].name if lowering.stack else "this helper"
         return ReturnTypesDiffer(helper, first=then, other=orelse, span=span)
-    return BranchTypesDiffer("the value" if name in _ANONYMOUS else name, then=then, otherwise=orelse, span=span)
+    return BranchTypesDiffer(
+        "the value" if name in _ANONYMOUS else name, then=then, otherwise=orelse, span=span
+    )
 
 
 def _components(
@@ -216,7 +241,10 @@ def _components(
         dtype = _common(lowering, a, b)
         if dtype is None:
             return None
-        first, second = _realise(lowering, branches.then, a, dtype), _realise(lowering, branches.orelse, b, dtype)
+        first, second = (
+            _realise(lowering, branches.then, a, dtype),
+            _realise(lowering, branches.orelse, b, dtype),
+        )
         if first.dtype is not second.dtype or first.shape != second.shape:
             return None
         if first.value.id == second.value.id:
@@ -240,7 +268,11 @@ def _same_constant(a: FrontValue, b: FrontValue) -> bool:
 def _common(lowering: Lowering, a: FrontValue, b: FrontValue) -> DType | None:
     """The dtype both sides can have: literals and open values adopt the other's."""
     builder = lowering.builder
-    strong = [builder.dtype_of(v) for v in (a, b) if not isinstance(v, Literal) and not (isinstance(v, Tensor) and v.weak)]
+    strong = [
+        builder.dtype_of(v)
+        for v in (a, b)
+        if not isinstance(v, Literal) and not (isinstance(v, Tensor) and v.weak)
+    ]
     if strong:
         return strong[0]
     weak = [default_dtype(v.value) if isinstance(v, Literal) else builder.dtype_of(v) for v in (a, b)]

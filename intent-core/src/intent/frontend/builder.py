@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from intent.diagnostics import WrongKind
-from intent.frontend.leaves import default_dtype, rounded
 from intent.frontend.access import Accesses
+from intent.frontend.leaves import default_dtype, rounded
 from intent.frontend.values import (
     BufferRef,
     Domain,
@@ -21,7 +21,7 @@ from intent.frontend.values import (
     leaves,
     rebuild,
 )
-from intent.kir import Bitcast, Cast, Constant, Load, Relation, Resource, Value
+from intent.kir import Bitcast, Cast, Constant, Resource
 from intent.types import DType, Extent
 from intent.types.dtypes import INDEX
 from intent.types.extent import dyn
@@ -51,9 +51,13 @@ class Builder(Accesses):
         if isinstance(front, Tuple | Record):
             fix = "apply it to each component"
         raise WrongKind(
-            what, expected="a value", found=front.describe(), argument=self.text_of(front, "the value"), fix=fix,
+            what,
+            expected="a value",
+            found=front.describe(),
+            argument=self.text_of(front, "the value"),
+            fix=fix,
             span=self.span,
-        )  # fmt: skip
+        )
 
     def read_all(self, resource: Resource) -> Tensor:
         """Every element of a view or buffer, in one read at this position of the program."""
@@ -85,7 +89,9 @@ class Builder(Accesses):
         result = self.emit_one(Cast, dtype, tensor.shape, value=tensor.value)
         extent = tensor.extent if dtype.is_integer and tensor.dtype.is_integer else None
         if extent is None or not extent.launch_visible or tensor.shape:
-            return Tensor(value=result, extent=dyn(result.id) if dtype is INDEX and not tensor.shape else None)
+            return Tensor(
+                value=result, extent=dyn(result.id) if dtype is INDEX and not tensor.shape else None
+            )
         return Tensor(value=result, extent=extent, ranges=(*tensor.ranges, (extent, dtype)))
 
     def _cast_literal(self, value: float, dtype: DType) -> Tensor:
@@ -93,7 +99,9 @@ class Builder(Accesses):
             return self.constant(bool(value != 0), dtype)
         if dtype.is_float:
             converted = rounded(float(value), dtype)
-            result = self.consed((Constant, dtype, repr(converted)), self.base, Constant, dtype, value=converted)
+            result = self.consed(
+                (Constant, dtype, repr(converted)), self.base, Constant, dtype, value=converted
+            )
             return Tensor(value=result)
         return self.constant(int(value), dtype)
 
@@ -104,7 +112,9 @@ class Builder(Accesses):
 
     # -- products
 
-    def components(self, front: FrontValue, like: FrontValue | None = None, what: str = "this operation") -> tuple[Tensor, ...]:
+    def components(
+        self, front: FrontValue, like: FrontValue | None = None, what: str = "this operation"
+    ) -> tuple[Tensor, ...]:
         """The components of a product as data. Literals take the dtypes of ``like``'s components where given."""
         parts = list(leaves(front))
         wanted = [None] * len(parts) if like is None else [self.dtype_of(part) for part in leaves(like)]

@@ -41,8 +41,13 @@ def lower_call(lowering: Lowering, node: ast.expr) -> FrontValue:
         return lowering.inline(callee, args, kwargs, span)
     if isinstance(callee, PyConst):
         return _builtin(lowering, callee.value, args, kwargs, node)
-    raise WrongKind("a call", expected="a helper or an intrinsic", found=callee.describe(),
-                    argument=ast.unparse(node.func), span=span)  # fmt: skip
+    raise WrongKind(
+        "a call",
+        expected="a helper or an intrinsic",
+        found=callee.describe(),
+        argument=ast.unparse(node.func),
+        span=span,
+    )
 
 
 def _arguments(lowering: Lowering, node: ast.Call) -> tuple[list[FrontValue], dict[str, FrontValue]]:
@@ -78,9 +83,11 @@ def _intrinsic(lowering: Lowering, callee: IntrinsicRef, node: ast.Call) -> Fron
     if lower is None:
         raise NotSupportedYet(f"I.{intrinsic.name}", span=span)
     call = Call(
-        builder=builder, name=intrinsic.name, arguments=bound,
+        builder=builder,
+        name=intrinsic.name,
+        arguments=bound,
         inline=lambda function, arguments: lowering.inline(function, arguments, None, span),
-    )  # fmt: skip
+    )
     return lower(call)
 
 
@@ -95,13 +102,19 @@ def _take_address(lowering: Lowering, node: ast.Call) -> tuple[ast.Call, FrontVa
             address = lower_address(lowering, keyword.value)
             if address:
                 others = [k for k in node.keywords if k is not keyword]
-                return ast.copy_location(ast.Call(func=node.func, args=node.args, keywords=others), node), address
+                return ast.copy_location(
+                    ast.Call(func=node.func, args=node.args, keywords=others), node
+                ), address
     return node, None
 
 
 def _builtin(
-    lowering: Lowering, value: object, args: Sequence[FrontValue], kwargs: Mapping[str, FrontValue], node: ast.Call
-) -> FrontValue:  # fmt: skip
+    lowering: Lowering,
+    value: object,
+    args: Sequence[FrontValue],
+    kwargs: Mapping[str, FrontValue],
+    node: ast.Call,
+) -> FrontValue:
     builder, name = lowering.builder, ast.unparse(node.func)
     if value is builtins.range and not kwargs and 1 <= len(args) <= 3:
         begin, end = (Literal(value=0), args[0]) if len(args) == 1 else (args[0], args[1])
@@ -120,12 +133,18 @@ def _builtin(
             return Tuple(items=tuple(pairs))
     if args and all(isinstance(a, Literal) for a in args) and not kwargs and _foldable(value):
         return _fold(lowering, value, [a.value for a in args if isinstance(a, Literal)], name)
-    if value in (builtins.min, builtins.max) and len(args) == 2 and all(isinstance(a, ExtentRef | Literal) for a in args):
+    if (
+        value in (builtins.min, builtins.max)
+        and len(args) == 2
+        and all(isinstance(a, ExtentRef | Literal) for a in args)
+    ):
         symbolic = builder.symbolic("minimum" if value is builtins.min else "maximum", *args)
         if symbolic is not None:
             return symbolic
     if isinstance(value, KernelDefinition):
-        raise UnsupportedSyntax(f"a launch of kernel '{value.name}'", fix="launch kernels from the host", span=builder.span)
+        raise UnsupportedSyntax(
+            f"a launch of kernel '{value.name}'", fix="launch kernels from the host", span=builder.span
+        )
     fix = _INSTEAD.get(name, "call a helper decorated with @intent.fn or an operation of intent.language")
     raise UnsupportedSyntax(f"a call of '{name}'", fix=fix, span=builder.span)
 
@@ -153,6 +172,11 @@ def _fold(lowering: Lowering, function: object, args: list[bool | int | float], 
     try:
         value = function(*args)  # type: ignore[operator]
     except (ArithmeticError, ValueError, TypeError) as error:
-        raise WrongKind(name, expected="constants it accepts", found=str(error), argument="the arguments",
-                        span=lowering.builder.span) from None  # fmt: skip
+        raise WrongKind(
+            name,
+            expected="constants it accepts",
+            found=str(error),
+            argument="the arguments",
+            span=lowering.builder.span,
+        ) from None
     return Literal(value=value)

@@ -143,15 +143,15 @@ def repr_of(value: FrontValue) -> object:
     return id(value)
 
 
-def settle(
-    lowering: Lowering, names: Sequence[str], body: Body, assigned: Mapping[str, ast.stmt]
-) -> Carries:
+def settle(lowering: Lowering, names: Sequence[str], body: Body, assigned: Mapping[str, ast.stmt]) -> Carries:
     """The carries of a loop: their types are those before it, settled by a trial pass where these are open."""
     inits = {n: lowering.scope.names[n] for n in names}
     carries = Carries(
-        schema={n: map_leaves(v, _fixed) for n, v in inits.items()}, inits=inits, lowering=lowering,
+        schema={n: map_leaves(v, _fixed) for n, v in inits.items()},
+        inits=inits,
+        lowering=lowering,
         blame=lambda name: lowering.span(assigned[name]),
-    )  # fmt: skip
+    )
     if all(isinstance(leaf, Leaf) for like in carries.schema.values() for leaf in leaves(like)):
         return carries
     opened = {n: map_leaves(v, _open(lowering)) for n, v in inits.items()}
@@ -181,9 +181,7 @@ def _open(lowering: Lowering) -> Callable[[FrontValue], FrontValue]:
     return opened
 
 
-def _trial(
-    lowering: Lowering, bound: Mapping[str, FrontValue], body: Body
-) -> Mapping[str, FrontValue]:
+def _trial(lowering: Lowering, bound: Mapping[str, FrontValue], body: Body) -> Mapping[str, FrontValue]:
     """What the body gives for each name; nothing of the pass remains."""
     builder, mark = lowering.builder, lowering.builder.mark()
     builder.trial += 1
@@ -216,7 +214,11 @@ def _settled_leaf(
 ) -> FrontValue:
     if isinstance(init, Tensor) and not init.weak:
         return Leaf(dtype=init.dtype, shape=init.shape)
-    if after is init or after is opened or (isinstance(init, Literal | ExtentRef) and repr_of(init) == repr_of(after)):
+    if (
+        after is init
+        or after is opened
+        or (isinstance(init, Literal | ExtentRef) and repr_of(init) == repr_of(after))
+    ):
         return init
     if isinstance(init, Tensor) and isinstance(after, Tensor) and after.weak:
         expected = next((w.expected for w in init.weak if w.expected), None)

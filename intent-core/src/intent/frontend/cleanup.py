@@ -61,7 +61,9 @@ def _op(op: Op, used: set[int]) -> Op:
             _use_extents((value,), used)
     if isinstance(op, BufferAlloc):
         _use_extents(op.buffer.shape, used)
-    changed: dict[str, Any] = {name: region for name, region in regions.items() if region is not getattr(op, name)}
+    changed: dict[str, Any] = {
+        name: region for name, region in regions.items() if region is not getattr(op, name)
+    }
     return replace(op, **changed) if changed else op
 
 
@@ -73,7 +75,9 @@ def _use_extents(extents: Iterable[Extent], used: set[int]) -> None:
 def _effectful(op: Op) -> bool:
     if isinstance(op, _EFFECTS):
         return True
-    return isinstance(op, If | For | While) and any(_effectful(inner) for r in regions_of(op) for inner in r.ops)
+    return isinstance(op, If | For | While) and any(
+        _effectful(inner) for r in regions_of(op) for inner in r.ops
+    )
 
 
 def used_domains(body: Region, domains: Iterable[DomainInfo]) -> tuple[DomainInfo, ...]:

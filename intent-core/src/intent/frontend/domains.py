@@ -24,9 +24,15 @@ class Domains(Operands):
         if not self.nonnegative(length):
             length = maximum(0, length)
         return Domain(
-            id=self.domain_id(name), begin=begin, end=end, step=step, begin_extent=first, end_extent=last,
-            step_extent=stride, extent=ceildiv(length, stride),
-        )  # fmt: skip
+            id=self.domain_id(name),
+            begin=begin,
+            end=end,
+            step=step,
+            begin_extent=first,
+            end_extent=last,
+            step_extent=stride,
+            extent=ceildiv(length, stride),
+        )
 
     def axis_domain(self, extent: Extent) -> Domain:
         """A fresh domain ``[0, extent)``."""
@@ -50,13 +56,24 @@ class Domains(Operands):
         if begin is not None and step.const != 1 and low is not source.begin_extent:
             # The first member at or after ``begin`` on the source's grid.
             past = self.pointwise("sub", first, source.begin)
-            whole = self.pointwise("floordiv", self.pointwise("add", past, self.pointwise("sub", source.step, Literal(value=1))), source.step)
+            whole = self.pointwise(
+                "floordiv",
+                self.pointwise("add", past, self.pointwise("sub", source.step, Literal(value=1))),
+                source.step,
+            )
             first = self.pointwise("add", source.begin, self.pointwise("mul", whole, source.step))
             low = source.begin_extent + ceildiv(low - source.begin_extent, step) * step
         return Domain(
-            id=self.domain_id("", source.id), begin=first, end=last, step=source.step, begin_extent=low,
-            end_extent=high, step_extent=step, extent=ceildiv(high - low, step), parent=source,
-        )  # fmt: skip
+            id=self.domain_id("", source.id),
+            begin=first,
+            end=last,
+            step=source.step,
+            begin_extent=low,
+            end_extent=high,
+            step_extent=step,
+            extent=ceildiv(high - low, step),
+            parent=source,
+        )
 
     def scalar_index(self, front: FrontValue, what: str) -> FrontValue:
         """An index scalar, left symbolic where it is; other integer dtypes are promoted."""
@@ -67,7 +84,9 @@ class Domains(Operands):
         extent = self.extent_of(front, what)
         tensor = self.index(front, what)
         # A launch-visible value is better known by its symbolic form than by the arithmetic that made it.
-        return ExtentRef(extent=extent) if extent.launch_visible else Tensor(value=tensor.value, extent=extent)
+        return (
+            ExtentRef(extent=extent) if extent.launch_visible else Tensor(value=tensor.value, extent=extent)
+        )
 
     def name_domain(self, domain: Domain, name: str) -> None:
         """Give a domain the author's name if it has none yet."""

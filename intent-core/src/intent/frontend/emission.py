@@ -58,8 +58,9 @@ class Frame:
     """One open region.
 
     ``base``: depth of the outermost frame it can see. ``conditional``: it may not run although its kernel does (a
-    branch or a while). ``parallel``: it is inside a parallel loop. ``looped``: it may run again. ``promises``: the
-    (coordinate value, resource, axis) that ``assume_in_bounds`` covers from here on.
+    branch or a while). ``parallel``: it is inside a parallel loop. ``looped``: it may run again. ``forall``: the
+    number of points, if it is itself the body of a parallel loop. ``promises``: the (coordinate value, resource, axis)
+    that ``assume_in_bounds`` covers from here on.
     """
 
     base: int
@@ -67,6 +68,7 @@ class Frame:
     conditional: bool = False
     parallel: bool = False
     looped: bool = False
+    forall: Extent | None = None
     args: tuple[Value, ...] = ()
     ops: list[Op] = field(default_factory=list)
     cons: dict[Any, Any] = field(default_factory=dict)
@@ -166,9 +168,14 @@ class Emitter:
         return self.frames[-1].parallel
 
     def open(
-        self, *, isolated: bool = False, pure: Purity | None = None, conditional: bool = False,
-        parallel: bool = False, looped: bool = False,
-    ) -> Frame:  # fmt: skip
+        self,
+        *,
+        isolated: bool = False,
+        pure: Purity | None = None,
+        conditional: bool = False,
+        parallel: bool = False,
+        looped: bool = False,
+    ) -> Frame:
         """Begin a nested region; give it arguments with :meth:`argument` and end it with :meth:`close`.
 
         ``isolated``: it sees nothing of the regions around it. The other flags are those of :class:`Frame`; the
@@ -234,7 +241,13 @@ class Emitter:
         return results
 
     def emit_one(
-        self, cls: type[Op], dtype: DType, shape: tuple[Extent, ...] = (), *, depth: int | None = None, **fields: Any
+        self,
+        cls: type[Op],
+        dtype: DType,
+        shape: tuple[Extent, ...] = (),
+        *,
+        depth: int | None = None,
+        **fields: Any,
     ) -> Value:
         """:meth:`emit` for an operation with one result."""
         (result,) = self.emit(cls, (dtype, shape), depth=depth, **fields)

@@ -158,7 +158,9 @@ def _module_attribute(module: ModuleType, node: ast.Attribute, lowering: Lowerin
 def binary(lowering: Lowering, op: ast.operator, lhs: FrontValue, rhs: FrontValue) -> FrontValue:
     """``lhs op rhs``: folded for literals and extents, else a pointwise operation."""
     if isinstance(op, ast.MatMult):
-        raise UnsupportedSyntax("'@'", fix="write I.matmul(a, b, acc_dtype=I.f32)", span=lowering.builder.span)
+        raise UnsupportedSyntax(
+            "'@'", fix="write I.matmul(a, b, acc_dtype=I.f32)", span=lowering.builder.span
+        )
     fn, symbol, fold = _BINARY[type(op)]
     if isinstance(lhs, Literal) and isinstance(rhs, Literal):
         return fold_literals(lowering, symbol, fold, lhs, rhs)
@@ -181,9 +183,12 @@ def fold_literals(
         value = fold(lhs.value, rhs.value)
     except (ArithmeticError, ValueError, TypeError) as error:
         raise WrongKind(
-            symbol, expected="operands that have a result", found=f"{lhs.value!r} {symbol} {rhs.value!r}: {error}",
-            argument="the constant expression", span=lowering.builder.span,
-        ) from None  # fmt: skip
+            symbol,
+            expected="operands that have a result",
+            found=f"{lhs.value!r} {symbol} {rhs.value!r}: {error}",
+            argument="the constant expression",
+            span=lowering.builder.span,
+        ) from None
     return Literal(value=value)
 
 
@@ -199,9 +204,17 @@ def _unary(lowering: Lowering, node: ast.expr) -> FrontValue:
     builder = lowering.builder
     if isinstance(node.op, ast.Not):
         condition = lowering.condition(operand, "not")
-        return Literal(value=not condition) if isinstance(condition, bool) else builder.pointwise("not", condition)
+        return (
+            Literal(value=not condition)
+            if isinstance(condition, bool)
+            else builder.pointwise("not", condition)
+        )
     if isinstance(operand, Literal):
-        folds: dict[type[ast.unaryop], Callable[[Any], Any]] = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
+        folds: dict[type[ast.unaryop], Callable[[Any], Any]] = {
+            ast.USub: operator.neg,
+            ast.UAdd: operator.pos,
+            ast.Invert: operator.invert,
+        }
         if isinstance(node.op, ast.Invert) and isinstance(operand.value, bool):
             return Literal(value=not operand.value)
         return fold_literals(lowering, "-", lambda a, _: folds[type(node.op)](a), operand, operand)
@@ -229,7 +242,13 @@ def compare(lowering: Lowering, op: ast.cmpop, lhs: FrontValue, rhs: FrontValue)
     if isinstance(lhs, statics) or isinstance(rhs, statics):
         if fn not in ("eq", "ne") or not (isinstance(lhs, statics) and isinstance(rhs, statics)):
             found = f"{lhs.describe()} and {rhs.describe()}"
-            raise WrongKind(symbol, expected="two values", found=found, argument="the operands", span=lowering.builder.span)
+            raise WrongKind(
+                symbol,
+                expected="two values",
+                found=found,
+                argument="the operands",
+                span=lowering.builder.span,
+            )
         return Literal(value=_same_object(lhs, rhs) == (fn == "eq"))
     difference = lowering.builder.symbolic("sub", lhs, rhs)
     if difference is not None and difference.extent.const is not None:

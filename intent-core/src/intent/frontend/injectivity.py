@@ -15,7 +15,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from intent.kir import Broadcast, Cast, Constant, ExtentValue, Iota, Op, Pointwise, Relation, Reshape, Transpose, Value
+from intent.kir import (
+    Broadcast,
+    Cast,
+    Constant,
+    ExtentValue,
+    Iota,
+    Op,
+    Pointwise,
+    Relation,
+    Reshape,
+    Transpose,
+    Value,
+)
 from intent.types import Extent
 from intent.types.extent import Call, Dyn, const, dyn, floordiv
 
@@ -65,7 +77,9 @@ def _fixes(found: set[Extent], unknown: Dyn) -> bool:
     target = Extent((((unknown,), 1),))
     # Known atoms count as constants: an expression determines each of its single terms that holds the unknown.
     known = {_single(e, unknown) for e in found}
-    moduli = {a.args[1] for e in found for a in e.atoms() if isinstance(a, Call) and a.op in ("floordiv", "mod")}
+    moduli = {
+        a.args[1] for e in found for a in e.atoms() if isinstance(a, Call) and a.op in ("floordiv", "mod")
+    }
     return _reachable(target, known, moduli, len(known))
 
 
@@ -89,7 +103,9 @@ def _single(expression: Extent, unknown: Dyn) -> Extent | None:
 
 
 def _holds(atom: object, unknown: Dyn) -> bool:
-    return atom == unknown or (isinstance(atom, Call) and any(a == unknown for e in atom.args for a in e.atoms()))
+    return atom == unknown or (
+        isinstance(atom, Call) and any(a == unknown for e in atom.args for a in e.atoms())
+    )
 
 
 def _quotient(term: Extent, modulus: Extent) -> Extent:
@@ -123,7 +139,12 @@ def _flattened(expression: Extent, open_: dict[int, Dyn], shape: tuple[Extent, .
             continue
         axis = held[0]
         rest = tuple(a for a in monomial if a != open_[axis])
-        if len(held) != 1 or len(rest) != len(monomial) - 1 or any(_holds(a, open_[axis]) for a in rest) or k < 0:
+        if (
+            len(held) != 1
+            or len(rest) != len(monomial) - 1
+            or any(_holds(a, open_[axis]) for a in rest)
+            or k < 0
+        ):
             return []
         strides[axis] = strides.get(axis, const(0)) + Extent(((rest, k),))
     order: list[int] = []

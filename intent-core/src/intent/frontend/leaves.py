@@ -19,7 +19,7 @@ from intent.frontend.values import (
     Tensor,
     ViewRef,
 )
-from intent.kir import Cast, Constant, DomainID, ExtentValue, Iota, Value
+from intent.kir import Broadcast, Cast, Constant, DomainID, ExtentValue, Iota, Value
 from intent.types import DType, Extent
 from intent.types.dtypes import BOOL, F64, I64, INDEX
 from intent.types.extent import Call, Dyn, Symbol, const, dyn
@@ -68,6 +68,29 @@ class Leaves(Emitter):
         result = self.consed(key, self.base, Constant, dtype, value=value)
         return Tensor(value=result, extent=const(int(value)) if dtype.is_integer else None)
 
+    # -- axes of extent 1
+
+    def peel(self, value: Value) -> tuple[Value, tuple[int, ...]]:
+        """``value`` without the axes of extent 1 that a Broadcast added: the inner value and where its axes stand."""
+        op = self.defs.get(value.id)
+        if not isinstance(op, Broadcast):
+            return value, tuple(range(value.rank))
+        added = (e for k, e in enumerate(value.shape) if k not in op.axes)
+        same = (op.value.shape[k] is value.shape[a] for k, a in enumerate(op.axes))
+        if any(e.const != 1 for e in added) or not all(same):
+            return value, tuple(range(value.rank))
+        inner, axes = self.peel(op.value)
+        return inner, tuple(op.axes[a] for a in axes)
+
+    def spread(self, tensor: Tensor, axes: tuple[int, ...], shape: tuple[Extent, ...]) -> Tensor:
+        """Axis k of ``tensor`` as axis ``axes[k]`` of ``shape`` (strictly increasing), repeated along the others."""
+        value, inner = self.peel(tensor.value)
+        axes = tuple(axes[k] for k in inner)
+        if value.shape == shape:
+            return Tensor(value=value, weak=tensor.weak)
+        result = self.emit_one(Broadcast, tensor.dtype, shape, value=value, axes=axes)
+        return Tensor(value=result, weak=tensor.weak)
+
     # -- extents
 
     def extent_value(self, extent: Extent) -> Tensor:
@@ -101,8 +124,11 @@ class Leaves(Emitter):
             return tensor
         if not tensor.dtype.is_integer:
             raise WrongDType(what, expected="an integer", found={"it": tensor.describe()}, span=self.span)
-        key, depth = (Cast, tensor.value.id, INDEX), self.depth_of((tensor.value,))
-        result = self.consed(key, depth, Cast, INDEX, tensor.shape, value=tensor.value)
+        value, axes = self.peel(tensor.value)
+        key, depth = (Cast, value.id, INDEX), self.depth_of((value,))
+        result = self.consed(key, depth, Cast, INDEX, value.shape, value=value)
+        if value is not tensor.value:
+            return self.spread(Tensor(value=result), axes, tensor.shape)
         if tensor.extent is not None:
             return Tensor(value=result, extent=self._unwrapped(tensor))
         return Tensor(value=result, extent=dyn(result.id) if not tensor.shape else None)
@@ -113,8 +139,12 @@ class Leaves(Emitter):
             return None
         for extent, dtype in tensor.ranges:
             if not self.nonnegative(extent - dtype.minimum):
-                self.condition("at_least", extent, const(dtype.minimum), f"{dtype} arithmetic that forms an extent")
-            self.condition("at_least", const(dtype.maximum), extent, f"{dtype} arithmetic that forms an extent")
+                self.condition(
+                    "at_least", extent, const(dtype.minimum), f"{dtype} arithmetic that forms an extent"
+                )
+            self.condition(
+                "at_least", const(dtype.maximum), extent, f"{dtype} arithmetic that forms an extent"
+            )
         return tensor.extent
 
     def extent_of(self, front: FrontValue, what: str = "an extent") -> Extent:
@@ -173,9 +203,15 @@ class Leaves(Emitter):
             raise SliceExtentObserved(helper, use="coordinates counted inside the slice", span=self.span)
         depth = self.depth_of((begin.value, step.value), (domain.extent,))
         result = self.consed(
-            (Iota, domain.id), depth, Iota, INDEX, (domain.extent,),
-            begin=begin.value, step=step.value, domain=domain.id,
-        )  # fmt: skip
+            (Iota, domain.id),
+            depth,
+            Iota,
+            INDEX,
+            (domain.extent,),
+            begin=begin.value,
+            step=step.value,
+            domain=domain.id,
+        )
         return Tensor(value=result)
 
     def axis_coordinates(self, extent: Extent) -> Tensor:

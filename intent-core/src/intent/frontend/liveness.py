@@ -81,7 +81,10 @@ def _statement_loop(stmt: ast.For | ast.While, live: Names, flags: Names) -> Nam
 
 def _reads(*nodes: ast.AST) -> Names:
     return frozenset(
-        n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
+        n.id
+        for node in nodes
+        for n in ast.walk(node)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
     )
 
 

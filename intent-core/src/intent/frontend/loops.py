@@ -47,9 +47,13 @@ def lower_leavable(lowering: Lowering, stmt: ast.stmt) -> None:
     _dispatch(lowering, stmt.loop, stmt.until, stmt.breaks)
 
 
-def _dispatch(lowering: Lowering, stmt: ast.For | ast.While, until: Sequence[str], exits: list[ast.stmt]) -> None:
+def _dispatch(
+    lowering: Lowering, stmt: ast.For | ast.While, until: Sequence[str], exits: list[ast.stmt]
+) -> None:
     if stmt.orelse:
-        raise UnsupportedSyntax("'else' of a loop", fix="set a flag before break and test it", span=lowering.span(stmt.orelse[0]))
+        raise UnsupportedSyntax(
+            "'else' of a loop", fix="set a flag before break and test it", span=lowering.span(stmt.orelse[0])
+        )
     if isinstance(stmt, ast.While):
         _lower_while(lowering, stmt, until)
         return
@@ -63,9 +67,13 @@ def _dispatch(lowering: Lowering, stmt: ast.For | ast.While, until: Sequence[str
         domain = region.positions if isinstance(region, RaggedGroup) else region
         if not isinstance(domain, Domain):
             raise WrongKind(
-                "for", expected="a domain, subregion or range", found=domain.describe(), argument=ast.unparse(stmt.iter),
-                fix="write for i in I.domain(0, n), or use the whole tensor", span=lowering.builder.span,
-            )  # fmt: skip
+                "for",
+                expected="a domain, subregion or range",
+                found=domain.describe(),
+                argument=ast.unparse(stmt.iter),
+                fix="write for i in I.domain(0, n), or use the whole tensor",
+                span=lowering.builder.span,
+            )
     if _region(regions[0]).parallel:
         _refuse_exits(lowering, exits)
         _lower_parallel(lowering, stmt, regions)
@@ -89,9 +97,7 @@ def _refuse_exits(lowering: Lowering, exits: list[ast.stmt]) -> None:
 # -- bodies
 
 
-def _runner(
-    lowering: Lowering, stmt: ast.For | ast.While, before: Callable[[], None]
-) -> Body:
+def _runner(lowering: Lowering, stmt: ast.For | ast.While, before: Callable[[], None]) -> Body:
     """Runs the body once with names bound; ``before`` binds the loop's variable."""
     outer = lowering.scope.names
 
@@ -111,11 +117,16 @@ def _runner(
 def _carried(lowering: Lowering, stmt: ast.For | ast.While, written: Mapping[str, ast.stmt]) -> list[str]:
     """Names assigned in the loop that a later step, or what follows, reads, and that exist before it."""
     names, head = lowering.scope.names, _head(stmt)
-    bound = {n.id for n in ast.walk(stmt.target) if isinstance(n, ast.Name)} if isinstance(stmt, ast.For) else set()
+    bound = (
+        {n.id for n in ast.walk(stmt.target) if isinstance(n, ast.Name)}
+        if isinstance(stmt, ast.For)
+        else set()
+    )
     return [
-        n for n in written
+        n
+        for n in written
         if n in head and n in names and n not in bound and not isinstance(names[n], Undefined)
-    ]  # fmt: skip
+    ]
 
 
 def _head(stmt: ast.For | ast.While) -> frozenset[str]:
@@ -124,18 +135,21 @@ def _head(stmt: ast.For | ast.While) -> frozenset[str]:
 
 
 def _leave(
-    lowering: Lowering, stmt: ast.For | ast.While, written: Mapping[str, ast.stmt], after: Mapping[str, FrontValue]
+    lowering: Lowering,
+    stmt: ast.For | ast.While,
+    written: Mapping[str, ast.stmt],
+    after: Mapping[str, FrontValue],
 ) -> None:
     """Names after the loop: carried ones have their last value, others may not be defined."""
     names = dict(lowering.scope.names)
     line = lowering.span(stmt).line
-    bound = [n.id for n in ast.walk(stmt.target) if isinstance(n, ast.Name)] if isinstance(stmt, ast.For) else []
+    bound = (
+        [n.id for n in ast.walk(stmt.target) if isinstance(n, ast.Name)] if isinstance(stmt, ast.For) else []
+    )
     for name in [*written, *bound]:
         if name not in after:
             where = f"inside the loop at line {line}"
-            names[name] = Undefined(
-                name=name, error=partial(_undefined, name, where)
-            )
+            names[name] = Undefined(name=name, error=partial(_undefined, name, where))
     names.update(after)
     lowering.scope.names = names
 
@@ -165,9 +179,15 @@ def _lower_for(lowering: Lowering, stmt: ast.For, source: FrontValue) -> None:
     yields = carries.next(run(carries.bind(iter(arguments))))
     body = builder.close(yields)
     results = builder.emit(
-        For, *((leaf.dtype, leaf.shape) for leaf in carries.types), begin=begin, end=end, step=step, inits=inits,
-        body=body, domain=region.id,
-    )  # fmt: skip
+        For,
+        *((leaf.dtype, leaf.shape) for leaf in carries.types),
+        begin=begin,
+        end=end,
+        step=step,
+        inits=inits,
+        body=body,
+        domain=region.id,
+    )
     _leave(lowering, stmt, written, carries.bind(iter(results)))
 
 
@@ -215,7 +235,7 @@ def _lower_parallel(lowering: Lowering, stmt: ast.For, regions: Sequence[FrontVa
         region = _region(source)
         begin, end, step = (builder.index(f).value for f in (region.begin, region.end, region.step))
         bounds.append((begin, end, step))
-        builder.open(looped=True, parallel=True)
+        builder.open(looped=True, parallel=True).forall = region.extent
         points.append(_point(lowering, stmt, region, builder.argument(INDEX)))
 
     def bind() -> None:
@@ -227,14 +247,14 @@ def _lower_parallel(lowering: Lowering, stmt: ast.For, regions: Sequence[FrontVa
     _runner(lowering, stmt, bind)({})
     for source, (begin, end, step) in zip(reversed(regions), reversed(bounds), strict=True):
         body = builder.close()
-        builder.emit(For, begin=begin, end=end, step=step, body=body, parallel=True, domain=_region(source).id)
+        builder.emit(
+            For, begin=begin, end=end, step=step, body=body, parallel=True, domain=_region(source).id
+        )
     _leave(lowering, stmt, written, {})
     for name in written:
         if name in outer and name in stmt.live_after:  # type: ignore[attr-defined]
             blame = lowering.span(written[name])
-            lowering.scope.names[name] = Undefined(
-                name=name, error=partial(_carried_out, name, blame)
-            )
+            lowering.scope.names[name] = Undefined(name=name, error=partial(_carried_out, name, blame))
 
 
 def _body_reads(stmt: ast.For) -> frozenset[str]:
@@ -285,9 +305,12 @@ class Walk:
 
 
 def _general_while(
-    lowering: Lowering, stmt: ast.For | ast.While, test: Callable[[], FrontValue], bind: Callable[[Value], None],
+    lowering: Lowering,
+    stmt: ast.For | ast.While,
+    test: Callable[[], FrontValue],
+    bind: Callable[[Value], None],
     walk: Walk | None,
-) -> None:  # fmt: skip
+) -> None:
     builder, written = lowering.builder, assigned(stmt.body)
     names = [*([walk.name] if walk else []), *_carried(lowering, stmt, written)]
 

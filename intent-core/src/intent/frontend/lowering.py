@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from intent.diagnostics import IntentError, Recursion, UnsupportedSyntax
 from intent.frontend.builder import Builder
-from intent.frontend.preparation import Preparation
 from intent.frontend.normalise import RESULT
+from intent.frontend.preparation import Preparation
 from intent.frontend.scope import Scope, wrap_default
 from intent.frontend.values import (
     NONE,
@@ -95,7 +95,9 @@ class Lowering:
 
     def unsupported(self, node: ast.AST) -> UnsupportedSyntax:
         """The error for Python that the language does not have."""
-        construct, fix = _REFUSED.get(type(node), (f"'{type(node).__name__}'", "write it with the constructs of the language"))
+        construct, fix = _REFUSED.get(
+            type(node), (f"'{type(node).__name__}'", "write it with the constructs of the language")
+        )
         return UnsupportedSyntax(construct, fix=fix, span=self.span(node))
 
     def condition(self, front: FrontValue, construct: str) -> bool | Tensor:
@@ -106,7 +108,9 @@ class Lowering:
             return bool(front.value)
         if front is NONE:
             return False
-        tensor = self.builder.data(front, construct) if isinstance(front, Tensor | ViewRef | BufferRef) else None
+        tensor = (
+            self.builder.data(front, construct) if isinstance(front, Tensor | ViewRef | BufferRef) else None
+        )
         if tensor is None or tensor.shape or tensor.dtype.kind != "bool":
             raise ConditionNotScalar(construct, found=front.describe(), span=self.builder.span)
         return tensor
@@ -119,9 +123,12 @@ class Lowering:
     # -- functions
 
     def inline(
-        self, function: Function, args: Sequence[FrontValue], kwargs: Mapping[str, FrontValue] | None = None,
+        self,
+        function: Function,
+        args: Sequence[FrontValue],
+        kwargs: Mapping[str, FrontValue] | None = None,
         span: Span | None = None,
-    ) -> FrontValue:  # fmt: skip
+    ) -> FrontValue:
         """Lower a helper's body at this place and give its result (spec: kernel-and-host 3).
 
         Raises Recursion, and what binding and the body raise; the call site joins the error's chain.

@@ -1,7 +1,7 @@
 """break, continue and return as structured control (spec: logical-program 4; kernel-and-host 5).
 
-Works on syntax. ``if c: A; return`` followed by ``B`` becomes ``if c: A`` else ``B`` where that is enough; where control
-may or may not leave, a flag is set and what follows is guarded by ``not flag``::
+Works on syntax. ``if c: A; return`` followed by ``B`` becomes ``if c: A`` else ``B`` where that is enough; where
+control may or may not leave, a flag is set and what follows is guarded by ``not flag``::
 
     for i in axis:                       .stop1 = False
         if x[i] < 0:                     for i in axis, until .stop1:

@@ -13,7 +13,7 @@ from intent.diagnostics import (
 )
 from intent.frontend.leaves import Leaves, default_dtype, representable
 from intent.frontend.values import ExtentRef, FrontValue, Literal, Tensor
-from intent.kir import Broadcast, Cast, Pointwise, Value
+from intent.kir import Cast, Pointwise
 from intent.kir.pointwise import FUNCTIONS
 from intent.types import DType, Extent
 from intent.types.dtypes import BOOL, F32, INDEX
@@ -38,7 +38,9 @@ class Operands(Leaves):
 
     # -- dtypes
 
-    def materialize(self, front: FrontValue, dtype: DType | None = None, what: str = "this operation") -> Tensor:
+    def materialize(
+        self, front: FrontValue, dtype: DType | None = None, what: str = "this operation"
+    ) -> Tensor:
         """``front`` as run-time data. A literal takes ``dtype`` (default bool, i64, f64); nothing else is converted."""
         if isinstance(front, Literal):
             return self.constant(front.value, dtype or default_dtype(front.value))
@@ -74,12 +76,15 @@ class Operands(Leaves):
             kinds = [t.dtype if t else default_dtype(f.value) for f, t in zip(fronts, tensors, strict=True)]  # type: ignore[attr-defined]
             dtype = max(kinds, key=lambda d: (d.is_float, d.is_integer, d.bits))
         return tuple(
-            self._literal(f, dtype, strong, what) if t is None
-            else self.adopt(t, dtype) if t.weak and strong
-            else self.relabel(t, dtype) if t.weak
+            self._literal(f, dtype, strong, what)
+            if t is None
+            else self.adopt(t, dtype)
+            if t.weak and strong
+            else self.relabel(t, dtype)
+            if t.weak
             else t
             for f, t in zip(fronts, tensors, strict=True)
-        )  # fmt: skip
+        )
 
     def relabel(self, tensor: Tensor, dtype: DType) -> Tensor:
         """A weak tensor beside weak ones: the wider default, still open."""
@@ -107,9 +112,7 @@ class Operands(Leaves):
                 joint[k] = self._joint_extent(joint[k], extent, shapes, what)
         return tuple(joint)
 
-    def _joint_extent(
-        self, a: Extent, b: Extent, shapes: Sequence[tuple[Extent, ...]], what: str
-    ) -> Extent:
+    def _joint_extent(self, a: Extent, b: Extent, shapes: Sequence[tuple[Extent, ...]], what: str) -> Extent:
         if a is b or a.const == 1 or b.const == 1:
             return broadcast_extent(a, b)
         if a.const is not None and b.const is not None:
@@ -124,27 +127,6 @@ class Operands(Leaves):
             return tensor
         axes = tuple(range(len(shape) - tensor.rank, len(shape)))
         return self.spread(tensor, axes, shape)
-
-    def spread(self, tensor: Tensor, axes: tuple[int, ...], shape: tuple[Extent, ...]) -> Tensor:
-        """Axis k of ``tensor`` as axis ``axes[k]`` of ``shape`` (strictly increasing), repeated along the others."""
-        value, inner = self.peel(tensor.value)
-        axes = tuple(axes[k] for k in inner)
-        if value.shape == shape:
-            return Tensor(value=value, weak=tensor.weak)
-        result = self.emit_one(Broadcast, tensor.dtype, shape, value=value, axes=axes)
-        return Tensor(value=result, weak=tensor.weak)
-
-    def peel(self, value: Value) -> tuple[Value, tuple[int, ...]]:
-        """``value`` without the axes of extent 1 that a Broadcast added: the inner value and where its axes stand."""
-        op = self.defs.get(value.id)
-        if not isinstance(op, Broadcast):
-            return value, tuple(range(value.rank))
-        added = (e for k, e in enumerate(value.shape) if k not in op.axes)
-        same = (op.value.shape[k] is value.shape[a] for k, a in enumerate(op.axes))
-        if any(e.const != 1 for e in added) or not all(same):
-            return value, tuple(range(value.rank))
-        inner, axes = self.peel(op.value)
-        return inner, tuple(op.axes[a] for a in axes)
 
     def broadcast(self, *tensors: Tensor, what: str) -> tuple[Tensor, ...]:
         """The tensors with one joint shape."""
@@ -169,9 +151,13 @@ class Operands(Leaves):
     # -- pointwise
 
     def pointwise(
-        self, fn: str, *fronts: FrontValue, what: str | None = None, approximate: bool = False,
+        self,
+        fn: str,
+        *fronts: FrontValue,
+        what: str | None = None,
+        approximate: bool = False,
         flush_to_zero: bool = False,
-    ) -> Tensor:  # fmt: skip
+    ) -> Tensor:
         """``fn`` (a key of ``kir.pointwise.FUNCTIONS``) on unified, broadcast operands.
 
         ``select`` takes (condition, a, b). Raises MixedDTypes, WrongDType, ShapeMismatch, LiteralNotRepresentable.
@@ -186,18 +172,28 @@ class Operands(Leaves):
         checked = operands[1:] if rule.rule == "select" else operands
         expected, accepts = _CLASSES[rule.operands]
         if not all(accepts(t.dtype) for t in checked):
-            found = {self.text_of(f, f"operand {i + 1}"): t.dtype for i, (f, t) in enumerate(zip(fronts, operands, strict=True))}
+            found = {
+                self.text_of(f, f"operand {i + 1}"): t.dtype
+                for i, (f, t) in enumerate(zip(fronts, operands, strict=True))
+            }
             raise WrongDType(what, expected=expected, found=found, span=self.span)
         weak = tuple(w for t in checked for w in t.weak)
         operands = self.broadcast(*operands, what=what)
         narrow, dtype = checked[0].dtype, BOOL if rule.rule == "bool" else checked[0].dtype
         wide = computed_in(fn, narrow)
         if wide is not narrow:
-            operands = tuple(Tensor(value=self.emit_one(Cast, wide, t.shape, value=t.value)) for t in operands)
+            operands = tuple(
+                Tensor(value=self.emit_one(Cast, wide, t.shape, value=t.value)) for t in operands
+            )
         result = self.emit_one(
-            Pointwise, dtype if dtype is BOOL else wide, operands[0].shape, fn=fn, operands=self.values(operands),
-            approximate=approximate, flush_to_zero=flush_to_zero,
-        )  # fmt: skip
+            Pointwise,
+            dtype if dtype is BOOL else wide,
+            operands[0].shape,
+            fn=fn,
+            operands=self.values(operands),
+            approximate=approximate,
+            flush_to_zero=flush_to_zero,
+        )
         if result.dtype is not dtype:
             result = self.emit_one(Cast, dtype, result.shape, value=result)
         tensor = Tensor(value=result, weak=() if rule.rule == "bool" else weak)

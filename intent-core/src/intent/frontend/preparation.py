@@ -17,9 +17,20 @@ if TYPE_CHECKING:
 
 _STATIC = (Literal, PyConst, DTypeRef, NoneValue, IntrinsicRef)
 _STATIC_NODES = (
-    ast.Name, ast.Constant, ast.Attribute, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.Load,
-    ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.Tuple,
-)  # fmt: skip
+    ast.Name,
+    ast.Constant,
+    ast.Attribute,
+    ast.Compare,
+    ast.BoolOp,
+    ast.UnaryOp,
+    ast.BinOp,
+    ast.Load,
+    ast.operator,
+    ast.unaryop,
+    ast.boolop,
+    ast.cmpop,
+    ast.Tuple,
+)
 
 
 class Preparation:
@@ -43,9 +54,12 @@ class Preparation:
         return found
 
     def _prune(
-        self, body: Sequence[ast.stmt], names: Mapping[str, FrontValue], changing: frozenset[str],
+        self,
+        body: Sequence[ast.stmt],
+        names: Mapping[str, FrontValue],
+        changing: frozenset[str],
         outcomes: list[bool | None],
-    ) -> list[ast.stmt]:  # fmt: skip
+    ) -> list[ast.stmt]:
         """The statements without branches that constants rule out; nodes are copied where they change."""
         out: list[ast.stmt] = []
         for stmt in body:

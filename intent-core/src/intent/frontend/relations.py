@@ -66,7 +66,11 @@ class Relations(Domains):
     """Building relations from subscript items."""
 
     def access(
-        self, shape: tuple[Extent, ...], items: Sequence[FrontValue], name: str, resource: Resource | None = None
+        self,
+        shape: tuple[Extent, ...],
+        items: Sequence[FrontValue],
+        name: str,
+        resource: Resource | None = None,
     ) -> Access:
         """The relation of ``source[items]``; ``name`` is the source in the author's words.
 
@@ -96,9 +100,15 @@ class Relations(Domains):
             else:
                 self._scalar(plan, item, shape[axis], name)
         relation = Relation(coordinates=tuple(plan.coordinates), axes=tuple(plan.axes))
-        assumed = tuple(resource is not None and self.promised(c, resource, k) for k, c in enumerate(plan.coordinates))
+        assumed = tuple(
+            resource is not None and self.promised(c, resource, k) for k, c in enumerate(plan.coordinates)
+        )
         return Access(
-            relation=relation, shape=tuple(plan.shape), whole=tuple(plan.whole), new=tuple(plan.new), assumed=assumed
+            relation=relation,
+            shape=tuple(plan.shape),
+            whole=tuple(plan.whole),
+            new=tuple(plan.new),
+            assumed=assumed,
         )
 
     def _complete(self, items: tuple[FrontValue, ...], rank: int, name: str) -> tuple[FrontValue, ...]:
@@ -106,16 +116,24 @@ class Relations(Domains):
         taken = sum(not isinstance(i, NoneValue | EllipsisValue) for i in items)
         if taken > rank:
             raise WrongRank(
-                f"the subscript of {name}", expected=f"at most {rank} indices", found=taken, value="indices given",
-                fix=f"'{name}' has rank {rank}", span=self.span,
-            )  # fmt: skip
+                f"the subscript of {name}",
+                expected=f"at most {rank} indices",
+                found=taken,
+                value="indices given",
+                fix=f"'{name}' has rank {rank}",
+                span=self.span,
+            )
         missing = (FULL,) * (rank - taken)
         places = [k for k, i in enumerate(items) if isinstance(i, EllipsisValue)]
         if len(places) > 1:
             raise WrongRank(
-                f"the subscript of {name}", expected="at most one '...'", found=len(places), value="'...' given",
-                fix="write ':' for single axes", span=self.span,
-            )  # fmt: skip
+                f"the subscript of {name}",
+                expected="at most one '...'",
+                found=len(places),
+                value="'...' given",
+                fix="write ':' for single axes",
+                span=self.span,
+            )
         if not places:
             return items + missing
         return items[: places[0]] + missing + items[places[0] + 1 :]
@@ -129,20 +147,32 @@ class Relations(Domains):
         if isinstance(item, Literal) and type(item.value) is int:
             return item
         if isinstance(item, Tuple):
-            raise WrongKind(f"the subscript of {name}", expected="integers, domains or slices", found=item.describe(),
-                            argument="one index", fix="write the components as separate indices", span=self.span)  # fmt: skip
+            raise WrongKind(
+                f"the subscript of {name}",
+                expected="integers, domains or slices",
+                found=item.describe(),
+                argument="one index",
+                fix="write the components as separate indices",
+                span=self.span,
+            )
         if isinstance(item, Tensor | Literal | ViewRef | BufferRef):
             dtype = self.dtype_of(item)
             if dtype is None or not dtype.is_integer:
                 raise WrongDType(
-                    f"the subscript of {name}", expected="an integer",
+                    f"the subscript of {name}",
+                    expected="an integer",
                     found={self.text_of(item, "the index"): item.describe()},
                     fix="compute with I.select instead of a mask" if dtype and dtype.kind == "bool" else None,
                     span=self.span,
-                )  # fmt: skip
+                )
             return self.index(item, f"the subscript of {name}")
-        raise WrongKind(f"the subscript of {name}", expected="integers, domains or slices", found=item.describe(),
-                        argument="one index", span=self.span)  # fmt: skip
+        raise WrongKind(
+            f"the subscript of {name}",
+            expected="integers, domains or slices",
+            found=item.describe(),
+            argument="one index",
+            span=self.span,
+        )
 
     def members(self, group: RaggedGroup) -> Tensor:
         """Member coordinates of one ragged group: its positions, or what the mapping gives for them."""
@@ -170,7 +200,9 @@ class Relations(Domains):
             region = None if full else self._slice(item, extent)
         else:
             region = item
-            full = region.begin_extent.const == 0 and region.extent is extent and region.step_extent.const == 1
+            full = (
+                region.begin_extent.const == 0 and region.extent is extent and region.step_extent.const == 1
+            )
             if not full:
                 self._inside(region, extent, name)
         tensor = self.axis_coordinates(extent) if region is None else self.indices(region)

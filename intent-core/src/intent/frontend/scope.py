@@ -25,7 +25,21 @@ from intent.language import FnDefinition, Intrinsic, KernelDefinition, Namespace
 from intent.language.definitions import Definition
 from intent.types import DType, Span
 
-_BUILTINS = ("range", "len", "abs", "min", "max", "int", "float", "bool", "enumerate", "zip", "tuple", "print", "slice")
+_BUILTINS = (
+    "range",
+    "len",
+    "abs",
+    "min",
+    "max",
+    "int",
+    "float",
+    "bool",
+    "enumerate",
+    "zip",
+    "tuple",
+    "print",
+    "slice",
+)
 
 
 @dataclass(kw_only=True)
@@ -53,7 +67,7 @@ class Scope:
         return wrap(value, name, span)
 
 
-def wrap(value: Any, name: str, span: Span) -> FrontValue:  # noqa: ANN401 -- any object around a kernel
+def wrap(value: Any, name: str, span: Span) -> FrontValue:
     """A Python object as a front-end value. Raises MutableCapture for what a kernel cannot see."""
     if isinstance(value, FrontValue):
         return value
@@ -78,7 +92,7 @@ def wrap(value: Any, name: str, span: Span) -> FrontValue:  # noqa: ANN401 -- an
     raise MutableCapture(name, value, span=span)
 
 
-def wrap_default(value: Any, name: str, span: Span) -> FrontValue:  # noqa: ANN401 -- a default of the author's
+def wrap_default(value: Any, name: str, span: Span) -> FrontValue:
     """A default of a helper's parameter; tuples of constants are allowed there."""
     if isinstance(value, tuple):
         return Tuple(items=tuple(wrap_default(item, name, span) for item in value))

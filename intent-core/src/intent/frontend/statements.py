@@ -35,7 +35,9 @@ def _annotated(lowering: Lowering, stmt: ast.stmt) -> None:
     """``name: I.f32 = value``: a literal takes the dtype, anything else must have it."""
     assert isinstance(stmt, ast.AnnAssign)
     if stmt.value is None:
-        raise UnsupportedSyntax("a declaration without a value", fix="assign a value", span=lowering.span(stmt))
+        raise UnsupportedSyntax(
+            "a declaration without a value", fix="assign a value", span=lowering.span(stmt)
+        )
     value, annotation = lowering.expression(stmt.value), lowering.expression(stmt.annotation)
     if isinstance(annotation, DTypeRef):
         value = lowering.builder.typed(value, annotation.dtype, ast.unparse(stmt.target))
@@ -66,7 +68,9 @@ def _assert(lowering: Lowering, stmt: ast.stmt) -> None:
         raise NotConstexpr("the condition of 'assert'", found=value.describe(), span=lowering.span(stmt.test))
     if not value.value:
         said = stmt.msg.value if isinstance(stmt.msg, ast.Constant) else None
-        raise AssertionFailed(ast.unparse(stmt.test), said=None if said is None else str(said), span=lowering.span(stmt))
+        raise AssertionFailed(
+            ast.unparse(stmt.test), said=None if said is None else str(said), span=lowering.span(stmt)
+        )
 
 
 def _pass(lowering: Lowering, stmt: ast.stmt) -> None:

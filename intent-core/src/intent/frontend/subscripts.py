@@ -40,9 +40,12 @@ def lower_subscript(lowering: Lowering, node: ast.expr) -> FrontValue:
     if isinstance(base, ViewRef | BufferRef | Tensor):
         return builder.subscript(base, items, name_of(node))
     raise WrongKind(
-        "a subscript", expected="a view, buffer, tensor, tuple or domain", found=base.describe(),
-        argument=ast.unparse(node.value), span=builder.span,
-    )  # fmt: skip
+        "a subscript",
+        expected="a view, buffer, tensor, tuple or domain",
+        found=base.describe(),
+        argument=ast.unparse(node.value),
+        span=builder.span,
+    )
 
 
 def subscript_items(lowering: Lowering, node: ast.expr) -> tuple[FrontValue, ...]:
@@ -113,9 +116,13 @@ def _of_domain(
     (item,) = items if len(items) == 1 else (Tuple(items=items),)
     if not isinstance(item, Slice):
         raise WrongKind(
-            "a subscript of a domain", expected="begin:end", found=item.describe(), argument="the subscript",
-            fix="write axis[begin:end], or compute the coordinate", span=lowering.builder.span,
-        )  # fmt: skip
+            "a subscript of a domain",
+            expected="begin:end",
+            found=item.describe(),
+            argument="the subscript",
+            fix="write axis[begin:end], or compute the coordinate",
+            span=lowering.builder.span,
+        )
     if item.step is not None:
         raise UnsupportedSyntax(
             "a step in a subregion", fix="write I.domain(begin, end, step)", span=lowering.span(node)
@@ -129,7 +136,9 @@ def _of_ragged(lowering: Lowering, base: Ragged, items: tuple[FrontValue, ...]) 
     if len(items) != 1:
         raise WrongKind("a group", expected="one identity", found=f"{len(items)} indices", span=builder.span)
     group = builder.scalar_index(items[0], "the identity of a group")
-    following = builder.symbolic("add", group, Literal(value=1)) or builder.pointwise("add", group, Literal(value=1))
+    following = builder.symbolic("add", group, Literal(value=1)) or builder.pointwise(
+        "add", group, Literal(value=1)
+    )
     begin = builder.subscript(base.offsets, (group,), "offsets")
     end = builder.subscript(base.offsets, (following,), "offsets")
     return RaggedGroup(positions=builder.subregion(base.members, begin, end), indices=base.indices)

@@ -35,7 +35,9 @@ def bind_target(lowering: Lowering, target: ast.expr, value: FrontValue) -> None
         base = lowering.expression(target.value)
         raise ImmutableValue(ast.unparse(target.value), kind=base.describe(), span=lowering.span(target))
     else:
-        raise UnsupportedSyntax("this target", fix="assign to a name or a subscript", span=lowering.span(target))
+        raise UnsupportedSyntax(
+            "this target", fix="assign to a name or a subscript", span=lowering.span(target)
+        )
 
 
 def _bind_name(lowering: Lowering, name: str, value: FrontValue) -> None:
@@ -59,8 +61,14 @@ def _unpack(lowering: Lowering, target: ast.Tuple | ast.List, value: FrontValue)
         items = [*items[:first], Tuple(items=tuple(items[first:last])), *items[last:]]
         targets = [t.value if isinstance(t, ast.Starred) else t for t in targets]
     if len(items) != len(targets) or len(stars) > 1:
-        raise WrongRank("unpacking", expected=f"{len(targets)} components", found=len(items), value="its components",
-                        fix=f"write {len(items)} names on the left", span=lowering.builder.span)  # fmt: skip
+        raise WrongRank(
+            "unpacking",
+            expected=f"{len(targets)} components",
+            found=len(items),
+            value="its components",
+            fix=f"write {len(items)} names on the left",
+            span=lowering.builder.span,
+        )
     for inner, item in zip(targets, items, strict=True):
         bind_target(lowering, inner, item)
 
@@ -89,6 +97,8 @@ def store(lowering: Lowering, resource: Resource, access: Access, value: FrontVa
         seen = {lowering.text_of(value, "the value"): tensor.dtype, resource.name: resource.dtype}
         first = next(iter(seen))
         raise MixedDTypes(
-            f"{resource.name}[...] = {first}", {resource.name: resource.dtype, first: tensor.dtype}, span=builder.span
+            f"{resource.name}[...] = {first}",
+            {resource.name: resource.dtype, first: tensor.dtype},
+            span=builder.span,
         )
     builder.store(resource, access, tensor)

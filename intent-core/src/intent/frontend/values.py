@@ -46,7 +46,8 @@ class Tensor(FrontValue):
 
     ``extent``: the value of an integer scalar as a symbolic polynomial, when it is known. ``ranges``: for a
     fixed-width integer, the intermediate polynomials with the dtype they were computed in; the polynomial is the
-    value only where none of them wraps. ``weak``: only in trial passes of loops; the literals whose dtype is still open that this value comes from.
+    value only where none of them wraps. ``weak``: only in trial passes of loops; the literals whose dtype is still
+    open that this value comes from.
     """
 
     value: Value
@@ -188,7 +189,9 @@ class Record(FrontValue):
         return self.items[self.names.index(name)] if name in self.names else None
 
     def describe(self) -> str:
-        return "{" + ", ".join(f"{n}: {i.describe()}" for n, i in zip(self.names, self.items, strict=True)) + "}"
+        return (
+            "{" + ", ".join(f"{n}: {i.describe()}" for n, i in zip(self.names, self.items, strict=True)) + "}"
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
