@@ -76,6 +76,7 @@ class Context:
         self.states: dict[tuple[int, int], list[tuple[ph.Fragment, tuple[Point, ...], frozenset[int]]]] = {}
         self.holds: dict[object, tuple[Scope, tuple[Any, ...]]] = {}
         self.hold_scopes: dict[int, Scope] = {}
+        self.holding = self.emitter.root
         self.by_class: dict[str, ph.Resource] = {}
         for view in analysis.kernel.views:
             self.by_class.setdefault(alias_class(view), views[view.name])

@@ -32,6 +32,9 @@ class Held:
         shape = (*(const(d.size) for d in lanes), bound)
         buffer = ph.Buffer(id=c.next_buffer(), name=name, dtype=value.dtype, shape=shape)
         c.workspace.append(buffer)
+        inner, c.emitter.current = c.emitter.current, c.holding
+        c.emitter.effect(ph.BufferAlloc, buffer=buffer)
+        c.emitter.current = inner
         return cls(buffer, lanes)
 
     def owner(self, c: Context) -> tuple[ph.Fragment, ...]:
@@ -86,11 +89,12 @@ def hold(c: Context, key: object, at: tuple[Point, ...], frame: Frame, fill: Cal
             home = c.emitter.home[fragment.id]
             if home.depth > scope.depth:
                 scope = home
-    outer, c.emitter.current = c.emitter.current, scope
+    outer, around = c.emitter.current, c.holding
+    c.emitter.current = c.holding = scope
     try:
         helds = fill()
     finally:
-        c.emitter.current = outer
+        c.emitter.current, c.holding = outer, around
     for held in helds:
         c.hold_scopes[held.buffer.id] = scope
     c.holds[key] = (scope, helds)

@@ -270,6 +270,7 @@ class Runner:
         c.buffers[op.buffer.id] = (made, lanes)
         c.by_class[c.resource(op.buffer)[1]] = made
         c.workspace.append(made)
+        c.emitter.effect(ph.BufferAlloc, buffer=made)
         if op.init is not None:
             self._initialise(op, frame)
 
