@@ -5,8 +5,9 @@ from __future__ import annotations
 import ctypes
 import struct
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, Final
 
 import ml_dtypes
@@ -37,8 +38,8 @@ class Variant:
     function: ctypes.c_void_p
     threads: int
     shared: int
-    passed: tuple[int, ...]
-    packing: struct.Struct
+    pack: Callable[..., None]
+    choose: Callable[[tuple[Any, ...]], tuple[Any, ...]]
     buffer: Any
     pointers: Any
 
@@ -66,20 +67,12 @@ class TritonLauncher:
 
     def __call__(self, invocation: Invocation) -> None:
         """Start the kernel on ``invocation.stream``; never waits for it."""
-        addresses, values = self._read(invocation)
-        aligned = tuple([a & 15 for a in addresses])
-        key = (
-            aligned,
-            values,
-            tuple(invocation.extents.values()),
-            tuple(s.shape for s in invocation.views.values()),
-        )
-        with self._lock:
-            variant = self._calls.get(key)
-            if variant is None:
-                variant = self._calls[key] = self._variant(self._layout(invocation))
-            every = addresses + values
-            variant.packing.pack_into(variant.buffer, 0, *[every[i] for i in variant.passed], 0, 0)
+        key, arguments = self._read(invocation)
+        variant = self._calls.get(key)
+        if variant is None:
+            variant = self._calls[key] = self._variant(self._layout(invocation))
+        with self._lock:  # the packed arguments are copied by the driver before it returns
+            variant.pack(variant.buffer, 0, *variant.choose(arguments), 0, 0)
             if self._device.is_current():
                 self._start(variant, invocation)
             else:
@@ -117,21 +110,22 @@ class TritonLauncher:
                 offered=f"{self._device.shared_bytes} bytes", fix="use smaller blocks or fewer stages",
             )  # fmt: skip
         function = self._device.load(made.asm["cubin"], metadata.name, metadata.shared)
-        order = _passing_order(self._signature)
-        passed = [(place, i) for place, i in order if i not in layout.ones]
-        types = [_pack_of(self._signature.parameters[i], small=layout.small) for _, i in passed]
+        passed = [i for i in range(len(self._signature.parameters)) if i not in layout.ones]
+        types = [_pack_of(self._signature.parameters[i], small=layout.small) for i in passed]
         packing = struct.Struct("@" + "".join(types) + _SCRATCH)
         buffer = ctypes.create_string_buffer(packing.size)
         pointers = _pointers(buffer, [*types, *_SCRATCH])
+        threads = 32 * metadata.num_warps
         return Variant(
-            function,
-            32 * metadata.num_warps,
-            metadata.shared,
-            tuple(p for p, _ in passed),
-            packing,
-            buffer,
-            pointers,
+            function, threads, metadata.shared, packing.pack_into, _choice(passed), buffer, pointers
         )
+
+
+def _choice(places: Sequence[int]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    """A function that takes the items at ``places`` of a tuple."""
+    if len(places) < 2:
+        return lambda items: tuple(items[i] for i in places)
+    return itemgetter(*places)
 
 
 def _pack_of(parameter: Parameter, *, small: bool) -> str:
@@ -149,34 +143,52 @@ def _pointers(buffer: Any, types: Sequence[str]) -> Any:
     return (ctypes.c_void_p * len(places))(*places)
 
 
-def _is_address(parameter: Parameter) -> bool:
-    return parameter.kind in ("view", "buffer")
-
-
-def _passing_order(signature: Signature) -> list[tuple[int, int]]:
-    """For each parameter in order: its place in addresses-then-values, and its index."""
-    addresses = [i for i, p in enumerate(signature.parameters) if _is_address(p)]
-    values = [i for i, p in enumerate(signature.parameters) if not _is_address(p)]
-    place = {i: n for n, i in enumerate([*addresses, *values])}
-    return [(place[i], i) for i in range(len(signature.parameters))]
-
-
-Reader = Callable[[Invocation], tuple[tuple[int, ...], tuple[Any, ...]]]
+Reader = Callable[[Invocation], tuple[tuple[object, ...], tuple[Any, ...]]]
 
 
 def _reader(signature: Signature) -> Reader:
-    """Reads (addresses, other values) of an invocation as the kernel takes them."""
-    addresses = [p for p in signature.parameters if _is_address(p)]
-    others = [p for p in signature.parameters if not _is_address(p)]
+    """Reads (cache key, arguments in order) of an invocation.
 
-    def read(invocation: Invocation) -> tuple[tuple[int, ...], tuple[Any, ...]]:
-        first = tuple([int(value_of(p, invocation)) for p in addresses])
-        return first, tuple([_packed(p, value_of(p, invocation)) for p in others])
-
+    Written out as straight code for this signature: it runs at every launch. The key holds all that a layout
+    depends on: alignment, strides, extents (which fix the views' shapes) and scalars.
+    """
+    lines = ["def read(call):", "    views, extents, scalars = call.views, call.extents, call.scalars"]
+    names: dict[str, str] = {}
+    for p in signature.parameters:
+        if p.view and p.view not in names:
+            names[p.view] = f"v{len(names)}"
+            lines.append(f"    {names[p.view]} = views[{p.view!r}]")
+    terms = {i: _term(p, names) for i, p in enumerate(signature.parameters)}
+    lines += [f"    a{i} = {term}" for i, term in terms.items()]
+    addresses = [i for i, p in enumerate(signature.parameters) if p.kind in ("view", "buffer")]
+    union = " | ".join(f"a{i}" for i in addresses) or "0"
+    each = ", ".join(f"a{i} & 15" for i in addresses)
+    others = "".join(f"a{i}, " for i in terms if i not in addresses)
+    lines += [
+        f"    key = (0 if not ({union}) & 15 else ({each},), {others}*extents.values())",
+        f"    return key, ({''.join(f'a{i}, ' for i in terms)})",
+    ]
+    namespace: dict[str, Any] = {"half_bits": _half_bits}
+    exec("\n".join(lines), namespace)  # noqa: S102 - built from the signature above, names quoted
+    read: Reader = namespace["read"]
     return read
 
 
-def _packed(parameter: Parameter, value: int | float | bool) -> Any:
+def _term(parameter: Parameter, names: Mapping[str, str]) -> str:
+    """The expression of one argument in the reader."""
+    if parameter.kind == "view":
+        return f"{names[parameter.view]}.pointer"
+    if parameter.kind == "stride":
+        return f"{names[parameter.view]}.strides[{parameter.axis}]"
+    if parameter.kind == "extent":
+        return f"extents[{parameter.name!r}]"
+    if parameter.kind == "buffer":
+        return f"call.workspace.pointer + call.workspace_offsets[{parameter.buffer}]"
+    if parameter.type in _HALF:
+        return f"half_bits({parameter.type!r}, scalars[{parameter.name!r}])"
+    return f"scalars[{parameter.name!r}]"
+
+
+def _half_bits(kind: str, value: float) -> int:
     """16-bit float scalars travel as their bits."""
-    half = _HALF.get(parameter.type)
-    return value if half is None else int(np.asarray(value, half).view(np.uint16))
+    return int(np.asarray(value, _HALF[kind]).view(np.uint16))

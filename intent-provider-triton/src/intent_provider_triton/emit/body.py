@@ -115,7 +115,14 @@ class Body:
     # ------------------------------------------------------------------------------------------------- writing
 
     def define(
-        self, fragment: Fragment, value: Value, span: Span, *, statement: bool = False, hint: str = ""
+        self,
+        fragment: Fragment,
+        value: Value,
+        span: Span,
+        *,
+        statement: bool = False,
+        hint: str = "",
+        leaf: bool = False,
     ) -> None:
         """Let ``value`` stand for ``fragment``: inline where it is used once nearby, else under a name."""
         if not self.usage.count[fragment.id]:
@@ -129,7 +136,9 @@ class Body:
             self.values[fragment.id] = self.variable(bound, fragment)
             return
         simple = value.literal or value.text.isidentifier()
-        short = len(value.text) <= INLINE_LIMIT
+        # A value keeps the author's name, unless an earlier value has it (a masked or shifted copy does not).
+        named = not leaf and self.context.namer.free(fragment.name)
+        short = len(value.text) <= INLINE_LIMIT and not named
         if not statement and (simple or (short and self.usage.stays(fragment.id))):
             self.values[fragment.id] = value
             self._pending.add(fragment.id)
@@ -195,7 +204,7 @@ class Body:
         else:
             text = f"tl.arange(0, {op.dim.size})"
             value = Value(text=text, prec=Prec.ATOM, dtype=op.result.dtype, dims=(op.dim,), width=Width.SMALL)
-            self.define(op.result, value, op.span, hint=op.dim.name)
+            self.define(op.result, value, op.span, hint=op.dim.name, leaf=True)
 
     def _reshaped(self, op: Cast | Bitcast | Broadcast | Rename) -> None:
         """Operations on one value; a broadcast stays implicit until a full shape is needed."""

@@ -28,3 +28,7 @@ class Namer:
             name = f"{base}_{count}"
         self._taken.add(name)
         return name
+
+    def free(self, hint: str) -> bool:
+        """Whether ``hint`` is a name that nothing has yet."""
+        return hint.isidentifier() and hint not in self._taken
