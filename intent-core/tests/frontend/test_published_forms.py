@@ -5,7 +5,7 @@ import pytest
 
 import intent
 import intent.language as I
-from intent.diagnostics import ConditionNotScalar, MixedDTypes
+from intent.diagnostics import ConditionNotScalar, MixedDTypes, SchemaMismatch
 from intent.frontend import lower
 from intent.reference.logical import evaluate
 
@@ -16,7 +16,9 @@ def rng():
 
 
 @intent.kernel
-def first_above(x: I.In[I.f32, ("M", "N")], limit: I.f32, at: I.Out[I.i32, ("M",)], width: I.Out[I.i64, ("M",)]):
+def first_above(
+    x: I.In[I.f32, ("M", "N")], limit: I.f32, at: I.Out[I.i32, ("M",)], width: I.Out[I.i64, ("M",)]
+):
     rows = I.domain(0, x.shape[0])
     _, position = I.arg_reduce.max(I.cast(x[...] > limit, I.f32), axis=1)
     at[...] = position + 1
@@ -73,7 +75,9 @@ def test_a_statement_still_needs_one_bool():
 
 @intent.kernel
 def ragged_shapes(x: I.In[I.f32, ("N",)], offsets: I.In[I.i32, ("G1",)], y: I.Out[I.f32, ("N",)]):
-    groups = I.ragged(outer=I.domain(0, offsets.shape[0] - 1), members=I.domain(0, x.shape[0]), offsets=offsets)
+    groups = I.ragged(
+        outer=I.domain(0, offsets.shape[0] - 1), members=I.domain(0, x.shape[0]), offsets=offsets
+    )
     for group in I.parallel(groups.outer):
         members = groups[group]
         y[members] = x[members] + I.full((members,), 1.0, dtype=I.f32) + I.zeros((members,), I.f32)
@@ -87,9 +91,12 @@ def test_a_ragged_group_is_an_extent_of_a_shape(rng):
 
 @intent.kernel
 def scaled_blocks(
-    a: I.In[I.f8e4m3fn, ("M", "G", 16)], a_scale: I.In[I.f32, ("M", "G")], b: I.In[I.u8, ("G", 16, "N")],
-    b_scale: I.In[I.f32, ("N", "G")], y: I.Out[I.f32, ("M", "N")],
-):  # fmt: skip
+    a: I.In[I.f8e4m3fn, ("M", "G", 16)],
+    a_scale: I.In[I.f32, ("M", "G")],
+    b: I.In[I.u8, ("G", 16, "N")],
+    b_scale: I.In[I.f32, ("N", "G")],
+    y: I.Out[I.f32, ("M", "N")],
+):
     y[...] = I.scaled_matmul(
         a, a_scale, b, b_scale, lhs_format=I.e4m3, rhs_format=I.e4m3, group_size=16, acc_dtype=I.f32
     )
@@ -103,3 +110,75 @@ def test_float_scales_of_blocks(rng):
     evaluate(lower(scaled_blocks), [a, sa, b.view(np.uint8), sb, y])
     wide = a.astype(np.float64) * sa[:, :, None], b.astype(np.float64) * sb.T[:, None, :]
     np.testing.assert_allclose(y, np.einsum("mgc,gcn->mn", *wide), rtol=1e-5, atol=1e-5)
+
+
+@intent.fn
+def composed(a, b):
+    return I.record(scale=b.scale * a.scale, state=b.scale * a.state + b.state)
+
+
+@intent.fn
+def mixed_up(a, b):
+    return I.record(scale=b.scale + a.state, state=a.state)
+
+
+@intent.kernel
+def recurrence(
+    s: I.In[I.f32, ("T",)], x: I.In[I.f32, ("T", "D", "E")], y: I.Out[I.f32, ("T", "D", "E")],
+    p: I.Out[I.f32, ("T",)], last: I.Out[I.f32, ("D", "E")], total: I.Out[I.f32, ()],
+):  # fmt: skip
+    empty = I.record(scale=I.cast(1.0, I.f32), state=I.zeros((x.shape[1], x.shape[2]), I.f32))
+    states = I.scan(I.record(scale=s[...], state=x[...]), axis=0, identity=empty, combine=composed)
+    y[...] = states.state
+    p[...] = states.scale
+    whole = I.reduce(I.record(scale=s[...], state=x[...]), axis=0, identity=empty, combine=composed)
+    last[...] = I.full((x.shape[1], x.shape[2]), 0.0, I.f32) * whole.state
+    total[()] = whole.scale
+
+
+@pytest.mark.parametrize("steps", [0, 1, 5])
+def test_components_of_different_rank_align_on_the_axis_of_the_scan(rng, steps):
+    s, x = rng.random(steps).astype(np.float32), rng.random((steps, 3, steps or 2)).astype(np.float32)
+    y, p = np.zeros_like(x), np.zeros_like(s)
+    last, total = np.ones(x.shape[1:], np.float32), np.ones((), np.float32)
+    evaluate(lower(recurrence), [s, x, y, p, last, total])
+    state = np.zeros(x.shape[1:], np.float32)
+    for t in range(steps):
+        state = s[t] * state + x[t]
+        np.testing.assert_allclose(y[t], state, rtol=1e-5)
+    np.testing.assert_allclose(p, np.cumprod(s), rtol=1e-5)
+    np.testing.assert_allclose(total, np.prod(s), rtol=1e-5)
+
+
+@intent.kernel
+def higher_into_lower(s: I.In[I.f32, ("T",)], x: I.In[I.f32, ("T", "D")], y: I.Out[I.f32, ("T",)]):
+    empty = I.record(scale=I.cast(1.0, I.f32), state=I.cast(0.0, I.f32))
+    y[...] = I.scan(I.record(scale=s[...], state=x[...]), axis=0, identity=empty, combine=mixed_up).scale
+
+
+def test_a_component_of_lower_rank_depends_on_no_higher_one():
+    with pytest.raises(SchemaMismatch):
+        lower(higher_into_lower)
+
+
+@intent.fn
+def weighted(a, b):
+    return I.record(w=a.w + b.w, wx=a.wx + b.wx)
+
+
+@intent.kernel
+def weights_of_columns(
+    w: I.In[I.f32, ("N",)], x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M",)], s: I.Out[I.f32, ()]
+):
+    parts = I.record(w=w[...], wx=w[...] * x[...])
+    got = I.reduce(parts, axis=-1, identity=I.record(w=0.0, wx=0.0), combine=weighted)
+    y[...] = got.wx / got.w
+    s[()] = got.w
+
+
+def test_a_negative_axis_is_that_of_each_component(rng):
+    w, x = rng.random(4).astype(np.float32), rng.random((3, 4)).astype(np.float32)
+    y, s = np.zeros(3, np.float32), np.zeros((), np.float32)
+    evaluate(lower(weights_of_columns), [w, x, y, s])
+    np.testing.assert_allclose(y, (w * x).sum(1) / w.sum(), rtol=1e-5)
+    np.testing.assert_allclose(s, w.sum(), rtol=1e-5)

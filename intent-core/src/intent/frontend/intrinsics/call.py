@@ -165,9 +165,7 @@ class Call:
     # -- shapes
 
     def shape(self, parameter: str) -> tuple[Extent, ...]:
-        """A tuple of non-negative extents; one integer counts as a tuple of one, a domain or ragged group
-        as its extent.
-        """
+        """A tuple of non-negative extents; one integer counts as a tuple of one, a domain or group as its extent."""
         front = self.front(parameter)
         items = front.items if isinstance(front, Tuple) else (front,)
         return tuple(self.extent(parameter, item) for item in items)

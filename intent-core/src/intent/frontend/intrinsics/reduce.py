@@ -8,6 +8,7 @@ from intent.diagnostics import SchemaMismatch, SliceExtentObserved, WrongDType
 from intent.frontend.builder import Builder
 from intent.frontend.intrinsics.call import Call, Lower
 from intent.frontend.intrinsics.combine import captures, combine_region, leaf_type
+from intent.frontend.intrinsics.components import Components, aligned
 from intent.frontend.intrinsics.neutral import COMBINES, is_neutral, neutral
 from intent.frontend.values import (
     FrontValue,
@@ -77,8 +78,8 @@ def _kept(shape: tuple[Extent, ...], axes: tuple[int, ...]) -> tuple[Extent, ...
 
 
 def _generic(call: Call) -> FrontValue:
-    value, tensors = sources(call)
-    axes = _axes(call, tensors[0].shape)
+    value, parts = sources(call)
+    tensors, axes = parts.tensors, parts.axes
     callee = call.callee("combine")
     if isinstance(callee, IntrinsicRef):
         kind = builtin_combine(call, callee)
@@ -88,6 +89,8 @@ def _generic(call: Call) -> FrontValue:
     schema = rebuild(value, iter([Leaf(dtype=t.dtype, shape=kept) for t in tensors]))
     identity = identities(call, schema)
     held = captures(call, "combine_operands", kept)
+    region = combine_region(call, schema, held)
+    parts.check(call, region)
     results = call.builder.emit(
         Reduce,
         *((t.dtype, kept) for t in tensors),
@@ -95,9 +98,10 @@ def _generic(call: Call) -> FrontValue:
         axes=axes,
         identity=identity,
         captures=held.values,
-        combine=combine_region(call, schema, held),
+        combine=region,
     )
-    return rebuild(value, iter([call.builder.loaded(r) for r in results]))
+    found = [call.builder.loaded(r) for r in results]
+    return rebuild(value, iter(parts.restored(call.builder, found, removed=True)))
 
 
 def builtin_combine(call: Call, callee: IntrinsicRef) -> str:
@@ -108,8 +112,8 @@ def builtin_combine(call: Call, callee: IntrinsicRef) -> str:
     return kind
 
 
-def sources(call: Call) -> tuple[FrontValue, tuple[Tensor, ...]]:
-    """``value`` with its structure, and its components as tensors of one shape; ``acc_dtype`` is applied."""
+def sources(call: Call) -> tuple[FrontValue, Components]:
+    """``value`` with its structure, and its components aligned; ``acc_dtype`` is applied."""
     value = call.front("value")
     parts = list(leaves(value))
     identity = call.front("identity")
@@ -128,7 +132,7 @@ def sources(call: Call) -> tuple[FrontValue, tuple[Tensor, ...]]:
         if len(tensors) != 1:
             raise call.wrong_kind("acc_dtype", "casts of the components instead, for products")
         tensors = [call.builder.cast(tensors[0], dtype)]
-    return value, call.builder.broadcast(*tensors, what=call.what)
+    return value, aligned(call, tuple(tensors))
 
 
 def identities(call: Call, schema: FrontValue) -> tuple[Value, ...]:

@@ -39,7 +39,8 @@ def _axis(call: Call, value: Tensor) -> int:
 
 
 def _generic(call: Call) -> FrontValue:
-    value, tensors = sources(call)
+    value, parts = sources(call)
+    tensors = parts.tensors
     axis = _axis(call, tensors[0])
     callee = call.callee("combine")
     if isinstance(callee, IntrinsicRef):
@@ -51,6 +52,8 @@ def _generic(call: Call) -> FrontValue:
     schema = rebuild(value, iter([Leaf(dtype=t.dtype, shape=kept) for t in tensors]))
     identity = identities(call, schema)
     held = captures(call, "combine_operands", kept)
+    region = combine_region(call, schema, held)
+    parts.check(call, region)
     results = call.builder.emit(
         Scan,
         *((t.dtype, shape) for t in tensors),
@@ -60,9 +63,10 @@ def _generic(call: Call) -> FrontValue:
         reverse=call.flag("reverse"),
         identity=identity,
         captures=held.values,
-        combine=combine_region(call, schema, held),
+        combine=region,
     )
-    return rebuild(value, iter([Tensor(value=r) for r in results]))
+    found = [Tensor(value=r) for r in results]
+    return rebuild(value, iter(parts.restored(call.builder, found, removed=False)))
 
 
 LOWERINGS: Final[dict[str, Lower]] = {

@@ -46,7 +46,8 @@ class Memory:
         )
         # With the ellipsis a rank-zero array gives a view of its element, not a copy.
         start = array[(..., *lowest)]
-        self.line = as_strided(start, shape=(span,), strides=(size,))
+        # Through plain integers: numpy cannot describe every narrow float to itself.
+        self.line = as_strided(start.view(f"u{size}"), shape=(span,), strides=(size,)).view(array.dtype)
 
     def offsets(
         self, coordinates: Sequence[Index], active: Array | None, rank: int
