@@ -30,7 +30,10 @@ def test_slices_scalars_new_axes_and_ellipsis(run):
 
 @kernel
 def pointwise_index(
-    x: I.In[I.f32, ("A", "B", "C")], r: I.In[I.i32, ("N",)], c: I.In[I.i64, ("N",)], y: I.Out[I.f32, ("N", "B")]
+    x: I.In[I.f32, ("A", "B", "C")],
+    r: I.In[I.i32, ("N",)],
+    c: I.In[I.i64, ("N",)],
+    y: I.Out[I.f32, ("N", "B")],
 ):
     y[...] = x[r, :, c]
 
@@ -43,7 +46,9 @@ def test_index_tensors_are_joint_and_stand_where_the_first_stands(run):
 
 
 @kernel
-def outer_index(x: I.In[I.f32, ("A", "B")], r: I.In[I.i32, ("N",)], c: I.In[I.i32, ("M",)], y: I.Out[I.f32, ("N", "M")]):
+def outer_index(
+    x: I.In[I.f32, ("A", "B")], r: I.In[I.i32, ("N",)], c: I.In[I.i32, ("M",)], y: I.Out[I.f32, ("N", "M")]
+):
     y[...] = x[r[:, None], c[None, :]]
 
 

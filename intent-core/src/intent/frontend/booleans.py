@@ -38,7 +38,7 @@ def lower_boolean(lowering: Lowering, node: ast.expr) -> FrontValue:
 
 
 def _chain(lowering: Lowering, nodes: Sequence[ast.expr], word: str) -> FrontValue:
-    first = lowering.condition(lowering.expression(nodes[0]), word)
+    first = lowering.test(nodes[0], word)
     if len(nodes) == 1:
         return Literal(value=first) if isinstance(first, bool) else first
     if isinstance(first, bool):

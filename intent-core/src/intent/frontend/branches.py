@@ -56,7 +56,7 @@ class _Joined:
 def lower_if(lowering: Lowering, stmt: ast.stmt) -> None:
     """A branch that constants decide is lowered alone; a run-time one becomes an If."""
     assert isinstance(stmt, ast.If)
-    condition = lowering.condition(lowering.expression(stmt.test), "if")
+    condition = lowering.test(stmt.test, "if")
     if isinstance(condition, bool):
         lowering.block(stmt.body if condition else stmt.orelse)
         return

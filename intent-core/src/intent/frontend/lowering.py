@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 
-from intent.diagnostics import IntentError, Recursion, UnsupportedSyntax
+from intent.diagnostics import ConditionNotScalar, IntentError, Recursion, UnsupportedSyntax
 from intent.frontend.builder import Builder
 from intent.frontend.normalise import RESULT
 from intent.frontend.preparation import Preparation
@@ -102,8 +102,6 @@ class Lowering:
 
     def condition(self, front: FrontValue, construct: str) -> bool | Tensor:
         """A condition: a Python bool if it is known now, else a bool scalar. Raises ConditionNotScalar."""
-        from intent.diagnostics import ConditionNotScalar
-
         if isinstance(front, Literal):
             return bool(front.value)
         if front is NONE:
@@ -117,8 +115,14 @@ class Lowering:
 
     def condition_value(self, node: ast.expr, construct: str) -> FrontValue:
         """The condition ``node`` as a value: a Literal or a bool scalar."""
-        found = self.condition(self.expression(node), construct)
+        found = self.test(node, construct)
         return Literal(value=found) if isinstance(found, bool) else found
+
+    def test(self, node: ast.expr, construct: str) -> bool | Tensor:
+        """The condition ``node``: a Python bool if it is known now, else a bool scalar; errors blame ``node``."""
+        front = self.expression(node)
+        with self.builder.at(self.span(node)):
+            return self.condition(front, construct)
 
     # -- functions
 
