@@ -21,7 +21,10 @@ from intent.types.span import UNKNOWN
 
 @dataclass(eq=False)
 class Scope:
-    """One open region. ``isolated`` scopes (combine regions) see nothing outside and keep all they emit."""
+    """One open region. ``isolated`` scopes (combine regions) see nothing outside and keep all they emit.
+
+    ``least``: the innermost enclosing scope that something inside must not leave, beyond what operands say.
+    """
 
     parent: Scope | None
     isolated: bool = False
@@ -29,6 +32,7 @@ class Scope:
     known: dict[Any, tuple[ph.Fragment, ...]] = field(default_factory=dict)
     open: bool = True
     pinned: bool = False
+    least: Scope | None = None
     depth: int = 0
 
     def __post_init__(self) -> None:
@@ -119,8 +123,17 @@ class Emitter:
             return found
         results = tuple(self.fragment(dtype, dims, scope, name) for dtype, dims in types)
         self._append(scope, node, results, payload)
+        self._keep(scope, least)
         scope.known[key] = results
         return results
+
+    def _keep(self, scope: Scope, least: Scope | None) -> None:
+        """Whatever regions hold an operation that must not leave ``least`` must not leave it either."""
+        inner: Scope | None = scope
+        while least is not None and inner is not None and inner is not least:
+            if inner.least is None or inner.least.depth < least.depth:
+                inner.least = least
+            inner = inner.parent
 
     def effect(self, node: type[ph.Op], types: tuple[tuple[DType, tuple[ph.Dim, ...]], ...] = (), /, **payload: Any) -> tuple[ph.Fragment, ...]:
         """An effect, at the current position; it pins every enclosing scope."""
@@ -225,6 +238,9 @@ class Emitter:
             if isinstance(region, ph.Region):
                 outside += [y for y in region.yields if self.home[y.id].open]
         pinned = any(s.pinned for s in scopes)
+        for scope in scopes:
+            if scope.least is not None and scope.least.open and (least is None or scope.least.depth > least.depth):
+                least = scope.least
         target = self.current if pinned else self._target(outside, least)
         self.next_id += 1
         results = tuple(

@@ -200,7 +200,10 @@ class Grouping:
                 unit.computed.add(producer.id)
             if isinstance(producer, STRUCTURED):
                 unit.producers.add(producer.id)
-                unit.shared |= {k for c in unit.candidates if not c.declared and not set(c.keys) & set(axes) for k in c.keys}
+                # Along an ordered axis every element needs those before it: work that instances would repeat.
+                ordered = ordered_axis(producer, value_id)
+                own = {a for k, a in enumerate(axes) if k != ordered}
+                unit.shared |= {k for c in unit.candidates if not c.declared and not set(c.keys) & own for k in c.keys}
 
     def _carried_axes(self, value: kir.Value, unit: Unit) -> tuple[AxisKey | None, ...]:
         """A carried tensor runs along an instance axis where it has an axis of that class."""
@@ -403,6 +406,15 @@ class Grouping:
         if isinstance(op, kir.If) and self.effects.has_effect(op):
             return op.condition.id in tainted and any(isinstance(o, kir.For | kir.While | kir.If) for r in regions_of(op) for o in walk(r))
         return any(not e.launch_visible for r in op.results for e in r.shape)
+
+
+def ordered_axis(op: kir.Op, value: int) -> int | None:
+    """The axis of a result along which its elements depend on each other."""
+    if isinstance(op, kir.Scan):
+        return op.axis
+    if isinstance(op, kir.RegionScan) and value in {r.id for r in op.results[: op.outputs]}:
+        return op.output_axis
+    return None
 
 
 def written_value(op: kir.Op) -> kir.Value:
