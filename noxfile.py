@@ -55,12 +55,18 @@ def _conformance(provider: str) -> tuple[str, ...]:
     return (*PYTEST, "--pyargs", "intent_testkit", "--intent-provider", provider)
 
 
-def _run_all(session: nox.Session, commands: list[tuple[str, ...]], env: dict[str, str]) -> None:
+def _everything(session: nox.Session) -> tuple[str, ...]:
+    """Unit tests of all packages and conformance on all providers: one run, so one closing line."""
+    providers = [word for name in PROVIDERS for word in ("--intent-provider", name)]
+    return (*PYTEST, *UNIT_TESTS, "--pyargs", "intent_testkit", *providers, *session.posargs)
+
+
+def _run_all(session: nox.Session, commands: list[tuple[str, ...]]) -> None:
     """Run every command, then fail the session if any failed, naming those that did."""
     failed: list[str] = []
     for command in commands:
         try:
-            session.run(*command, env=env)
+            session.run(*command)
         except CommandFailed:
             failed.append(" ".join(command))
     if failed:
@@ -78,9 +84,7 @@ def demo(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Lint, types, layers, unit tests, and conformance on every provider."""
     _install(session, "pytest-xdist", "mypy", *LINTERS)
-    providers = [word for name in PROVIDERS for word in ("--intent-provider", name)]
-    everything = (*PYTEST, *UNIT_TESTS, "--pyargs", "intent_testkit", *providers, *session.posargs)
-    _run_all(session, [*LINT_COMMANDS, ("mypy",), everything], {})
+    _run_all(session, [*LINT_COMMANDS, ("mypy",), _everything(session)])
 
 
 @nox.session
@@ -95,7 +99,7 @@ def conformance(session: nox.Session, provider: str) -> None:
 def lint(session: nox.Session) -> None:
     """Ruff's rules and format, the import layers, and the changelog fragments."""
     _install(session, *LINTERS)
-    _run_all(session, LINT_COMMANDS, {})
+    _run_all(session, LINT_COMMANDS)
 
 
 @nox.session
@@ -141,9 +145,8 @@ def bench(session: nox.Session) -> None:
 @nox.session
 @nox.parametrize("triton", ["3.6.0", "3.9.*"])
 def nightly(session: nox.Session, triton: str) -> None:
-    """The whole testkit and the fuzzer at length, on the oldest and the newest Triton supported."""
+    """Everything that ``tests`` runs with pytest, on the oldest and the newest Triton supported."""
     editable = [word for package in PACKAGES for word in ("-e", f"./{package}")]
     numpy = "numpy<2.4" if triton == "3.6.0" else "numpy"
     session.install(*editable, f"triton=={triton}", numpy, "pytest-xdist")
-    commands = [*(_conformance(name) for name in PROVIDERS), (*PYTEST, *UNIT_TESTS)]
-    _run_all(session, commands, {"INTENT_TESTKIT_NIGHTLY": "1"})
+    session.run(*_everything(session))
