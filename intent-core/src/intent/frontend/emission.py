@@ -320,14 +320,17 @@ class Emitter:
         return frames, dict(self._next), *counts, set(self.written), set(self._buffers)
 
     def undo(self, mark: Mark) -> None:
-        """Forget everything emitted since ``mark``; regions opened since are dropped."""
+        """Forget everything emitted since ``mark``; regions opened since are dropped.
+
+        Value ids are not used again: facts are kept by value id, and none may fall on a later value.
+        """
         frames, counters, conditions, assumptions, domains, written, buffers = mark
         self.written, self._buffers = set(written), set(buffers)
         del self.frames[len(frames) :]
         for frame, (ops, cons) in zip(self.frames, frames, strict=True):
             del frame.ops[ops:]
             frame.cons = dict(cons)
-        self._next = dict(counters)
+        self._next = {**counters, "value": self._next["value"]}
         del self.conditions[conditions:], self.assumptions[assumptions:], self.domains[domains:]
 
     def since(self, mark: Mark) -> Sequence[Op]:

@@ -204,7 +204,7 @@ class Relations(Domains):
                 region.begin_extent.const == 0 and region.extent is extent and region.step_extent.const == 1
             )
             if not full:
-                self._inside(region, extent, name)
+                self._inside(region, extent, name, len(plan.coordinates))
         tensor = self.axis_coordinates(extent) if region is None else self.indices(region)
         plan.coordinates.append(tensor.value)
         plan.axes.append((len(plan.shape),))
@@ -222,11 +222,11 @@ class Relations(Domains):
         """Every ``step``-th member of a region."""
         return self.domain(region.begin, region.end, step)
 
-    def _inside(self, region: Domain, extent: Extent, name: str) -> None:
+    def _inside(self, region: Domain, extent: Extent, name: str, axis: int) -> None:
         """Note at launch that a region lies within an axis, where that is visible and always needed."""
         if self.conditional or not self.nonnegative(region.begin_extent):
             if region.begin_extent.const is not None and region.begin_extent.const < 0:
-                raise IndexOutOfRange(name, region.begin_extent, axis=0, extent=extent, span=self.span)
+                raise IndexOutOfRange(name, region.begin_extent, axis=axis, extent=extent, span=self.span)
             if self.conditional:
                 return
             self.condition("at_least", region.begin_extent, const(0), f"a subscript of {name}")
