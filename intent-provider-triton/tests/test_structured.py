@@ -222,3 +222,20 @@ def test_reduction_over_two_dims_and_broadcast_back():
     values, out = RNG.integers(-9, 9, (8, 16)).astype(np.int32), np.zeros((8, 16), np.int32)
     run(b.program("centred", [x, y], b.segment([("one", 1, 1)], body)), {"x": values, "y": out})
     same(out, values - values.sum())
+
+
+def test_sums_of_coordinates_are_64_bit():
+    """The sum of lanes times a factor exceeds 32 bits although every lane is small."""
+    lane = Dim("n", 64)
+    b = Builder(lane)
+    y = view("y", "i64", "2", "out")
+
+    def body(_pid):
+        big = b.op("mul", b.lane(lane), b.constant(1 << 25))
+        b.store(y, [b.constant(0)], b.cast(b.reduce(big, lane), BY_NAME["i64"]))
+        prefix = b.scan(big, lane)
+        b.store(y, [b.constant(1)], b.cast(b.reduce(prefix, lane, kind="max"), BY_NAME["i64"]))
+
+    out = np.zeros(2, np.int64)
+    run(b.program("wide", [y], b.segment([("one", 1, 1)], body)), {"y": out})
+    assert out.tolist() == [(64 * 63 // 2) << 25] * 2

@@ -41,7 +41,7 @@ from intent_provider_triton.casts import cast
 from intent_provider_triton.emit import access, control, structured
 from intent_provider_triton.emit.bounds import Bounds
 from intent_provider_triton.emit.extents import ExtentWriter
-from intent_provider_triton.emit.literals import TYPES, literal, typed
+from intent_provider_triton.emit.literals import INDEX_TYPES, TYPES, literal, typed
 from intent_provider_triton.emit.names import Namer
 from intent_provider_triton.emit.signature import SignatureBuilder
 from intent_provider_triton.emit.usage import Usage
@@ -95,9 +95,7 @@ class Body:
         if value.literal:
             if not dims:
                 return typed(value)
-            dtype = TYPES[value.dtype.name]
-            if value.dtype.kind == "index" and value.width is Width.SMALL:
-                dtype = "tl.int32"
+            dtype = INDEX_TYPES[value.width] if value.dtype.kind == "index" else TYPES[value.dtype.name]
             text = f"tl.full({shape_text(dims)}, {value.text}, {dtype})"
             return replace(value, text=text, prec=Prec.ATOM, dims=tuple(dims), literal=False)
         if value.dims == tuple(dims):
@@ -109,8 +107,16 @@ class Body:
         """An index value in at least the integer type ``width``."""
         if value.literal or value.width >= width:
             return value
-        target = "INDEX" if width is Width.INDEX else "tl.int64"
-        return replace(value, text=f"{value.atom}.to({target})", prec=Prec.ATOM, width=width)
+        return replace(value, text=f"{value.atom}.to({INDEX_TYPES[width]})", prec=Prec.ATOM, width=width)
+
+    def shaped_like(self, value: Value, fragment: Fragment) -> Value:
+        """``value`` with exactly the dims and the integer type of ``fragment``."""
+        if fragment.dtype.kind != "index":
+            return self.full(value, fragment.dims)
+        width = self.context.bounds.width(fragment)
+        if value.literal:
+            return self.full(replace(value, width=max(value.width, width)), fragment.dims)
+        return self.widen(self.full(value, fragment.dims), width)
 
     # ------------------------------------------------------------------------------------------------- writing
 
@@ -131,7 +137,7 @@ class Body:
             return
         bound = self.bindable(fragment)
         if bound is not None:
-            value = self.widen(self.full(value, fragment.dims), self.context.bounds.width(fragment))
+            value = self.shaped_like(value, fragment)
             self.writer.statement(f"{bound} = {value.text}", span)
             self.values[fragment.id] = self.variable(bound, fragment)
             return

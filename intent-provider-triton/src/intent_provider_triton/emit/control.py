@@ -89,7 +89,7 @@ def _side(body: Body, op: If, region: Region, names: dict[int, str]) -> None:
         for i, f in enumerate(region.yields):
             value = body.use(f)
             if i in names:
-                final.append((names[i], _as(body, value, op.results[i])))
+                final.append((names[i], body.shaped_like(value, op.results[i])))
         _assign(body, final, op.span)
 
 
@@ -102,17 +102,11 @@ def _carries(
     for result, argument, value in zip(results, args, values, strict=True):
         name = body.bindable(result) or body.context.namer.fresh(argument.name or result.name or "carry")
         names.append(name)
-        text = _as(body, value, argument).text
+        text = body.shaped_like(value, argument).text
         if text != name:
             body.writer.statement(f"{name} = {text}", span)
         body.values[argument.id] = body.variable(name, argument)
     return names
-
-
-def _as(body: Body, value: Value, like: Fragment) -> Value:
-    """``value`` with exactly the dims and integer type of ``like``."""
-    value = body.full(value, like.dims)
-    return body.widen(value, body.context.bounds.width(like)) if like.dtype.kind == "index" else value
 
 
 def _iterate(body: Body, region: Region, args: Sequence[Fragment], names: Sequence[str], span: Span) -> None:
@@ -126,7 +120,7 @@ def _iterate(body: Body, region: Region, args: Sequence[Fragment], names: Sequen
     for f, argument, name in zip(region.yields, args, names, strict=True):
         if body.binding.get(f.id) == name:
             del body.binding[f.id]
-        value = _as(body, body.use(f), argument)
+        value = body.shaped_like(body.use(f), argument)
         if value.text != name:
             final.append((name, value))
     _assign(body, final, span)

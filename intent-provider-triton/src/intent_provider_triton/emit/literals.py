@@ -29,6 +29,10 @@ _DEFAULT_TYPED = frozenset({"f32", "bool"})
 _INT32 = range(-(1 << 31), 1 << 31)
 
 
+INDEX_TYPES = {Width.SMALL: "tl.int32", Width.INDEX: "INDEX", Width.LONG: "tl.int64"}
+"""Triton's dtype of an index value."""
+
+
 def fits_int32(value: int) -> bool:
     """Whether an integer literal is an int32 for Triton."""
     return value in _INT32
@@ -80,13 +84,11 @@ def _negative_zero(dtype: DType) -> Value:
     return Value(text=text, prec=Prec.ATOM, dtype=dtype)
 
 
-def typed(value: Value, *, index: bool = False) -> Value:
+def typed(value: Value) -> Value:
     """``value`` as a tensor of its own dtype; a literal becomes ``tl.full((), ...)``."""
     if not value.literal:
         return value
-    dtype = TYPES[value.dtype.name]
-    if value.dtype.kind == "index" and value.width is Width.SMALL and not index:
-        dtype = "tl.int32"
+    dtype = INDEX_TYPES[value.width] if value.dtype.kind == "index" else TYPES[value.dtype.name]
     return Value(
         text=f"tl.full((), {value.text}, {dtype})", prec=Prec.ATOM, dtype=value.dtype, width=value.width
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import builtins
 import keyword
 import re
 from collections.abc import Iterable
 
-_RESERVED = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"tl", "triton", "libdevice", "INDEX"}
-_NOT_NAME = re.compile(r"\W")
+_RESERVED = frozenset(keyword.kwlist) | {"tl", "triton", "libdevice", "INDEX", "range", "float"}
+"""Names that the text itself uses."""
+_NOT_NAME = re.compile(r"\W", re.ASCII)  # the kernel's name becomes a symbol of the cubin
 
 
 class Namer:
@@ -31,4 +31,4 @@ class Namer:
 
     def free(self, hint: str) -> bool:
         """Whether ``hint`` is a name that nothing has yet."""
-        return hint.isidentifier() and hint not in self._taken
+        return hint.isidentifier() and hint.isascii() and hint not in self._taken

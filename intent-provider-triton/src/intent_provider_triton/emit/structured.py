@@ -34,7 +34,7 @@ _COMBINE = {
 
 def reduce(body: Body, op: Reduce) -> None:
     """Builtin kinds one lane dim after the other; generic ones through a combine function."""
-    operands = [body.full(body.use(o), o.dims) for o in op.operands]
+    operands = [_operand(body, op, o) for o in op.operands]
     if op.combine is not None:
         _generic_reduce(body, op, operands)
         return
@@ -47,6 +47,13 @@ def reduce(body: Body, op: Reduce) -> None:
     for dim in sorted(op.dims, key=value.dims.index, reverse=True):
         value = _reduce_one(body, op.kind or "", value, dim)
     body.define(op.result, _restored(value, source, op.kind), op.span)
+
+
+def _operand(body: Body, op: Reduce | Scan, fragment: Fragment) -> Value:
+    """An operand in full shape; index values that are combined into new ones need all 64 bits."""
+    value = body.full(body.use(fragment), fragment.dims)
+    picks = op.kind in ("max", "min", "argmax", "argmin")
+    return value if fragment.dtype.kind != "index" or picks else body.widen(value, Width.LONG)
 
 
 def _accumulating(value: Value, kind: str | None) -> Value:
@@ -147,7 +154,7 @@ def _tuple(texts: object) -> str:
 
 def scan(body: Body, op: Scan) -> None:
     """Inclusive ordered prefixes along one lane dim."""
-    operands = [body.full(body.use(o), o.dims) for o in op.operands]
+    operands = [_operand(body, op, o) for o in op.operands]
     axis = operands[0].dims.index(op.dim)
     tail = f", {axis}, {{}}" + (", reverse=True" if op.reverse else "")
     if op.combine is not None:

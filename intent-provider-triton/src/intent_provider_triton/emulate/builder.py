@@ -231,13 +231,13 @@ class Builder:
         return value.with_data(value.data[..., 0]), value.with_data(value.data[..., 1])
 
     def create_dot(self, a: Handle, b: Handle, acc: Handle, *_args: object) -> Handle:
-        """Products and sums in f64 (integers exactly), then one rounding to the accumulator."""
+        """Products and sums in f32 as on the GPU (f64 for f64, integers exactly), added to the accumulator."""
         if is_float(a.type):
-            total = np.matmul(a.data.astype(np.float64), b.data.astype(np.float64)) + acc.data.astype(
-                np.float64
-            )
+            wide = np.float64 if a.data.dtype == np.float64 else np.float32
+            left, right = (np.ascontiguousarray(x.data, dtype=wide) for x in (a, b))
+            total = _product(left, right) + acc.data.astype(wide)
             return Handle(round_to(np.asarray(total), scalar(acc.type)), scalar(acc.type))
-        product = np.matmul(a.data.astype(acc.data.dtype), b.data.astype(acc.data.dtype))
+        product = _product(a.data.astype(acc.data.dtype), b.data.astype(acc.data.dtype))
         return Handle(np.asarray(product + acc.data), scalar(acc.type))
 
 
@@ -259,6 +259,11 @@ def scalar(type_: Type) -> Type:
 
 def converted(data: Array, target: Type) -> Handle:
     return Handle(np.asarray(data), scalar(target))
+
+
+def _product(a: Array, b: Array) -> Array:
+    """Matrix product without BLAS: its threads cost more than fragments of this size do."""
+    return np.asarray(np.einsum("...mk,...kn->...mn", a, b))
 
 
 def _min_dot_size(lhs: Any, _rhs: Any) -> tuple[int, int, int]:
