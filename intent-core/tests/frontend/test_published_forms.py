@@ -182,3 +182,34 @@ def test_a_negative_axis_is_that_of_each_component(rng):
     evaluate(lower(weights_of_columns), [w, x, y, s])
     np.testing.assert_allclose(y, (w * x).sum(1) / w.sum(), rtol=1e-5)
     np.testing.assert_allclose(s, w.sum(), rtol=1e-5)
+
+
+@intent.kernel
+def winners(x: I.In[I.f16, ("M", "N")], low: I.Out[I.i64, ("M",)], pair: I.Out[I.i64, ("M",)]):
+    low[...] = I.arg_reduce.max(x, axis=1, identity=I.cast(-65504, I.f16))[1]
+    first = (I.cast(I.inf, I.f16), I.cast(7, I.i64))
+    pair[...] = I.arg_reduce.min(x, axis=1, identity=first)[1]
+
+
+def test_identities_of_positions(rng):
+    x = rng.normal(size=(3, 5)).astype(np.float16)
+    low, pair = np.zeros(3, np.int64), np.zeros(3, np.int64)
+    evaluate(lower(winners), [x, low, pair])
+    np.testing.assert_array_equal(low, x.argmax(1))
+    np.testing.assert_array_equal(pair, x.argmin(1))
+
+
+@intent.kernel
+def visible_identity(x: I.In[I.f16, ("M", "N")], y: I.Out[I.i64, ("M",)]):
+    y[...] = I.arg_reduce.max(x, axis=1, identity=0.0)[1]
+
+
+@intent.kernel
+def half_a_position(x: I.In[I.f16, ("M", "N")], y: I.Out[I.i64, ("M",)]):
+    y[...] = I.arg_reduce.max(x, axis=1, identity=(-I.inf, I.cast(0.5, I.f32)))[1]
+
+
+@pytest.mark.parametrize("kernel", [visible_identity, half_a_position], ids=lambda k: k.name)
+def test_other_identities_of_positions_are_refused(kernel):
+    with pytest.raises(SchemaMismatch):
+        lower(kernel)

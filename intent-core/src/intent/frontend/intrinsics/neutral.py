@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Final
 
+import ml_dtypes
+
 from intent.frontend.builder import Builder
 from intent.frontend.values import FrontValue, Literal, Tensor
 from intent.kir import Broadcast, Cast, Constant, Reshape, Value
@@ -37,12 +39,7 @@ def neutral(kind: str, dtype: DType) -> bool | int | float:
 
 def is_neutral(builder: Builder, identity: FrontValue, kind: str, dtype: DType) -> bool:
     """Whether an author's identity is provably the builtin's own: a literal, or a full of one."""
-    if isinstance(identity, Literal):
-        found: bool | int | float | None = identity.value
-    elif isinstance(identity, Tensor) and identity.dtype is dtype:
-        found = _constant_behind(builder, identity.value)
-    else:
-        found = None
+    found = constant_of(builder, identity, dtype)
     if found is None or isinstance(found, bool) != (dtype.kind == "bool"):
         return False
     # -inf is the published identity of max for every float, e4m3 without infinities included.
@@ -50,6 +47,21 @@ def is_neutral(builder: Builder, identity: FrontValue, kind: str, dtype: DType) 
         isinstance(found, float) and math.isinf(found) and dtype.is_float and kind not in ("sum", "prod")
     )
     return found == neutral(kind, dtype) or (infinite and (found < 0) == (neutral(kind, dtype) < 0))
+
+
+def constant_of(builder: Builder, front: FrontValue, dtype: DType) -> bool | int | float | None:
+    """The one constant that a literal, or data of ``dtype``, is everywhere; None if it is not provably one."""
+    if isinstance(front, Literal):
+        return front.value
+    return _constant_behind(builder, front.value) if isinstance(front, Tensor) and front.dtype is dtype else None
+
+
+def finite_limit(kind: str, dtype: DType) -> float | int:
+    """The lowest finite number of a dtype for max, the highest for min."""
+    if not dtype.is_float:
+        return dtype.minimum if kind == "max" else dtype.maximum
+    highest = float(ml_dtypes.finfo(dtype.numpy).max)
+    return -highest if kind == "max" else highest
 
 
 def _constant_behind(builder: Builder, value: Value) -> bool | int | float | None:

@@ -9,7 +9,7 @@ from intent.frontend.builder import Builder
 from intent.frontend.intrinsics.call import Call, Lower
 from intent.frontend.intrinsics.combine import captures, combine_region, leaf_type
 from intent.frontend.intrinsics.components import Components, aligned
-from intent.frontend.intrinsics.neutral import COMBINES, is_neutral, neutral
+from intent.frontend.intrinsics.neutral import COMBINES, constant_of, finite_limit, is_neutral, neutral
 from intent.frontend.values import (
     FrontValue,
     IntrinsicRef,
@@ -60,6 +60,22 @@ def _check_identity(call: Call, kind: str, dtype: DType) -> None:
             fix="leave identity= out, or write I.reduce with a combine of your own",
             span=call.builder.span,
         )
+
+
+def _check_position_identity(call: Call, kind: str, dtype: DType) -> None:
+    """As for a builtin, or a pair with any position, or the lowest finite number: no result ever is the identity."""
+    front = call.front("identity")
+    value, position = front.items if isinstance(front, Tuple) and len(front.items) == 2 else (front, None)
+    found = call.builder.dtype_of(position) if position is not None else INDEX
+    lowest = finite_limit(kind, dtype)
+    neutral_value = is_neutral(call.builder, value, kind, dtype) or constant_of(call.builder, value, dtype) == lowest
+    if not call.given("identity") or (neutral_value and (found is None or found.is_integer)):
+        return
+    _check_identity(call, kind, dtype)
+    raise SchemaMismatch(
+        f"identity= of {call.what}", expected=f"{neutral(kind, dtype)!r}, alone or with a position",
+        found=front.describe(), fix="leave identity= out", span=call.builder.span,
+    )  # fmt: skip
 
 
 def _reduce(builder: Builder, kind: str, value: Tensor, axes: tuple[int, ...]) -> Tensor:
@@ -173,7 +189,7 @@ def _arg_reduce(call: Call) -> FrontValue:
         raise SliceExtentObserved(helper, use="positions counted inside the slice", span=builder.span)
     kind = "arg" + call.name.removeprefix("arg_reduce.")
     value = builder.cast(value, call.dtype("acc_dtype") or value.dtype)
-    _check_identity(call, kind.removeprefix("arg"), value.dtype)
+    _check_position_identity(call, kind.removeprefix("arg"), value.dtype)
     kept = _kept(value.shape, axes)
     results = builder.emit(
         Reduce, (value.dtype, kept), (INDEX, kept), operands=(value.value,), axes=axes, kind=kind
