@@ -10,10 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from intent.diagnostics import CompilerFault
 from intent.physical import Program
 from intent.provider import BoundView
-from intent.runtime.array import Library, memory_of
+from intent.runtime.array import Library
 from intent.runtime.extents import value_of
 from intent.types.dtypes import U8
 from intent.types.extent import Atom
@@ -50,18 +52,20 @@ def allocate(workspace: Workspace, library: Library, device: str) -> BoundView |
     """The allocation as a one-dimensional ``u8`` view, aligned; None when nothing is needed."""
     if workspace.size == 0:
         return None
+    if device == "cpu":
+        # A numpy array, whose slice keeps it alive; memory of the caller's library would be seen by address only.
+        memory = np.empty(workspace.size + ALIGNMENT, np.uint8)
+        start = -memory.ctypes.data % ALIGNMENT
+        return _bound(memory.ctypes.data + start, workspace.size, device, memory[start : start + workspace.size])
     owner = library.empty((workspace.size + ALIGNMENT,), (1,), U8, device)
     array = library.recognize(owner)
     if array is None:
         raise CompilerFault(f"{library.name} does not recognise its own array", stage="workspace")
     shift = -array.pointer % ALIGNMENT
-    view = memory_of(array, U8.numpy)[shift : shift + workspace.size] if device == "cpu" else owner[shift:]
+    return _bound(array.pointer + shift, workspace.size, device, owner[shift:])
+
+
+def _bound(pointer: int, size: int, device: str, array: object) -> BoundView:
     return BoundView(
-        name="workspace",
-        pointer=array.pointer + shift,
-        shape=(workspace.size,),
-        strides=(1,),
-        dtype="u8",
-        device=device,
-        array=view,
+        name="workspace", pointer=pointer, shape=(size,), strides=(1,), dtype="u8", device=device, array=array
     )
