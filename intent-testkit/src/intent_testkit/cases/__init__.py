@@ -21,6 +21,7 @@ from intent_testkit.cases import (
     norms,
     pointwise,
     reductions,
+    scans,
     slices,
     softmax,
 )
@@ -45,6 +46,7 @@ _FAMILIES = (
     control,
     functions,
     effects,
+    scans,
 )
 
 ALL: Final[tuple[Case, ...]] = tuple(case for family in _FAMILIES for case in family.CASES)
