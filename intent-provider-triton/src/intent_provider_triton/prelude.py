@@ -91,29 +91,32 @@ def _round_f64(x):
 EXP_F32 = """
 @triton.jit
 def _exp_f32(x):
-    # exp(x) = 2**n * 2**r with n the nearest integer to x * log2(e), clamped so that 2**n is normal.
-    n = tl.minimum(tl.maximum(tl.floor(x * 1.4426950408889634 + 0.5), -126.0), 127.0)
-    r = tl.fma(x, 1.44269502162933349609375, n * -1.0)
-    r = tl.fma(x, 1.925963033500011079e-8, r)
-    scale = ((n.to(tl.int32) + 127) << 23).to(tl.float32, bitcast=True)
+    # exp(x) = 2**n * 2**r, n the nearest integer to x * log2(e): adding 1.5 * 2**23 leaves n in the low bits of t.
+    t = tl.minimum(tl.maximum(tl.fma(x, 1.4426950216293335, 12582912.0), 12582786.0), 12583039.0)
+    n = t - 12582912.0
+    r = tl.fma(x, 1.9259629911266175e-08, tl.fma(x, 1.4426950216293335, n * -1.0))
+    scale = ((t.to(tl.int32, bitcast=True) << 23) + 1065353216).to(tl.float32, bitcast=True)
     return tl.exp2(r) * scale
 """
 
 EXP2_F32 = """
 @triton.jit
 def _exp2_f32(x):
-    # tl.exp2 flushes small results; 2**x = 2**n * 2**(x - n) with 2**n normal.
-    n = tl.minimum(tl.maximum(tl.floor(x + 0.5), -126.0), 127.0)
-    scale = ((n.to(tl.int32) + 127) << 23).to(tl.float32, bitcast=True)
-    return tl.exp2(x - n) * scale
+    # tl.exp2 flushes small results; 2**x = 2**n * 2**(x - n) with 2**n normal, n in the low bits of t.
+    t = tl.minimum(tl.maximum(x + 12582912.0, 12582786.0), 12583039.0)
+    scale = ((t.to(tl.int32, bitcast=True) << 23) + 1065353216).to(tl.float32, bitcast=True)
+    return tl.exp2(x - (t - 12582912.0)) * scale
 """
 
 SIGMOID_F32 = """
 @triton.jit
 def _sigmoid_f32(x):
-    # exp(-|x|) never overflows, and small results keep their precision.
+    # exp(-|x|) never overflows, and small results keep their precision. The quotient is refined once.
     e = _exp_f32(tl.abs(x) * -1.0)
-    return tl.div_rn(tl.where(x < 0, e, 1.0), 1.0 + e)
+    d = 1.0 + e
+    y = 1.0 / d
+    q = tl.where(x < 0, e, 1.0) * y
+    return tl.fma(tl.fma(q * -1.0, d, tl.where(x < 0, e, 1.0)), y, q)
 """
 
 SIGMOID_F64 = """

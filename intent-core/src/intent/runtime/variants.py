@@ -15,6 +15,7 @@ from intent.construct import analyze, construct
 from intent.construct.plan import Plan
 from intent.diagnostics import PlanError
 from intent.kir.kernel import Kernel
+from intent.passes import refine
 from intent.physical import Program
 from intent.physical.verify import verify
 from intent.planning import default_plan, minimal_plan
@@ -135,7 +136,7 @@ class Variants:
         seconds = dict(self._plan_seconds)
         self._plan_seconds.clear()
         with stage(seconds, "construct"):
-            program = construct(self._kernel, plan, self._analysis)
+            program = refine(construct(self._kernel, plan, self._analysis))
         with stage(seconds, "verify"):
             verify(program)
         return Variant(plan=plan, program=program, provider=self._provider, seconds=seconds)

@@ -1,0 +1,5 @@
+"""Refinements of a program: each takes a valid program and leaves one with the same meaning."""
+
+from intent.passes.pipeline import PASSES, refine
+
+__all__ = ["PASSES", "refine"]
