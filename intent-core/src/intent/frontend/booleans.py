@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypeGuard
 
 from intent.frontend.branches import choose
 from intent.frontend.emission import Mark
@@ -72,6 +73,8 @@ def lower_choice(lowering: Lowering, node: ast.expr) -> FrontValue:
     scalars = all(
         isinstance(v, Literal) or (isinstance(v, Tensor) and not v.shape) for v in (then, otherwise)
     )
+    if _open(then) and _open(otherwise):
+        return builder.choose_literal(condition, then, otherwise)
     if scalars and harmless(lowering, mark):
         return builder.pointwise("select", condition, then, otherwise, what="if")
     builder.undo(mark)
@@ -82,6 +85,13 @@ def lower_choice(lowering: Lowering, node: ast.expr) -> FrontValue:
         lambda: lowering.expression(node.orelse),
         name="if",
     )
+
+
+def _open(value: FrontValue) -> TypeGuard[Literal | Tensor]:
+    """Whether a side is a number, or a choice between numbers, whose dtype its context may give."""
+    if isinstance(value, Literal):
+        return not isinstance(value.value, bool)
+    return isinstance(value, Tensor) and value.choice is not None
 
 
 def harmless(lowering: Lowering, mark: Mark) -> bool:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeGuard
 
 from intent.diagnostics import BranchTypesDiffer, IntentError, NameMayBeUndefined, ReturnTypesDiffer
 from intent.frontend.emission import Frame
@@ -236,6 +237,9 @@ def _components(
         if a is b or _same_constant(a, b):
             parts.append(a)
             continue
+        if _number(a) and _number(b):
+            parts.append(lowering.builder.choose_literal(branches.condition, a, b))
+            continue
         if not isinstance(a, _DATA) or not isinstance(b, _DATA):
             return None
         dtype = _common(lowering, a, b)
@@ -253,6 +257,11 @@ def _components(
         weak = (*first.weak, *second.weak) if first.weak or second.weak else ()
         parts.append(_Joined(then=first.value, orelse=second.value, weak=weak, name=name))
     return parts
+
+
+def _number(value: FrontValue) -> TypeGuard[Literal]:
+    """A literal whose dtype the context may still give; a bool has only one."""
+    return isinstance(value, Literal) and not isinstance(value.value, bool)
 
 
 def _same_constant(a: FrontValue, b: FrontValue) -> bool:

@@ -11,6 +11,7 @@ from intent.diagnostics import LiteralNotRepresentable, SliceExtentObserved, Wro
 from intent.frontend.emission import Emitter
 from intent.frontend.values import (
     BufferRef,
+    Choice,
     Domain,
     ExtentRef,
     FrontValue,
@@ -120,6 +121,8 @@ class Leaves(Emitter):
         if isinstance(front, Domain):
             return self.indices(front)
         tensor = self.data(front, what)
+        if tensor.choice is not None and tensor.dtype.is_integer:
+            tensor = self.chosen(tensor.choice, INDEX)
         if tensor.dtype is INDEX:
             return tensor
         if not tensor.dtype.is_integer:
@@ -236,6 +239,10 @@ class Leaves(Emitter):
         if isinstance(front, Domain | ExtentRef):
             return INDEX
         return None
+
+    def chosen(self, choice: Choice, dtype: DType) -> Tensor:
+        """A choice between literals of ``dtype``; overridden where operands are typed."""
+        raise NotImplementedError
 
     # -- run-time data of anything
 

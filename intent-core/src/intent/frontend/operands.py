@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from intent.diagnostics import (
     LiteralNotRepresentable,
@@ -12,7 +13,7 @@ from intent.diagnostics import (
     WrongDType,
 )
 from intent.frontend.leaves import Leaves, default_dtype, representable
-from intent.frontend.values import ExtentRef, FrontValue, Literal, Tensor
+from intent.frontend.values import Choice, ExtentRef, FrontValue, Literal, Tensor, WeakLiteral
 from intent.kir import Cast, Pointwise
 from intent.kir.pointwise import FUNCTIONS
 from intent.types import DType, Extent
@@ -48,11 +49,18 @@ class Operands(Leaves):
         return self.adopt(tensor, dtype) if tensor.weak and dtype is not None else tensor
 
     def adopt(self, tensor: Tensor, dtype: DType) -> Tensor:
-        """A weak tensor (trial passes only) with the dtype that its context expects."""
+        """A weak tensor with the dtype that its context expects. Raises WrongDType, LiteralNotRepresentable."""
         for literal in tensor.weak:
             literal.expect(dtype)
         if tensor.dtype is dtype:
             return Tensor(value=tensor.value, extent=tensor.extent)
+        if tensor.choice is not None:
+            return self.chosen(tensor.choice, dtype)
+        if tensor.dtype.is_float > dtype.is_float or (tensor.dtype.kind == "bool") != (dtype.kind == "bool"):
+            expected = "a value of the other operand's dtype"
+            raise WrongDType(
+                "this operation", expected=f"{dtype}: {expected}", found={"it": tensor.dtype}, span=self.span
+            )
         return Tensor(value=self.emit_one(Cast, dtype, tensor.shape, value=tensor.value))
 
     def typed(self, front: FrontValue, dtype: DType, what: str) -> Tensor:
@@ -85,6 +93,24 @@ class Operands(Leaves):
             else t
             for f, t in zip(fronts, tensors, strict=True)
         )
+
+    def choose_literal(
+        self, condition: Tensor, then: Literal | Tensor, otherwise: Literal | Tensor
+    ) -> Tensor:
+        """A choice between literals: run-time data whose dtype is still open."""
+        sides = [default_dtype(s.value) if isinstance(s, Literal) else s.dtype for s in (then, otherwise)]
+        dtype = max(sides, key=lambda d: (d.is_float, d.is_integer, d.bits))
+        choice = Choice(condition=condition, then=then, otherwise=otherwise)
+        return replace(self.chosen(choice, dtype), weak=(WeakLiteral(),), choice=choice)
+
+    def chosen(self, choice: Choice, dtype: DType) -> Tensor:
+        """A choice between literals of ``dtype``."""
+        sides = [
+            self.constant(s.value, dtype) if isinstance(s, Literal) else self.adopt(s, dtype)
+            for s in (choice.then, choice.otherwise)
+        ]
+        operands = self.values((choice.condition, *sides))
+        return Tensor(value=self.emit_one(Pointwise, dtype, fn="select", operands=operands))
 
     def relabel(self, tensor: Tensor, dtype: DType) -> Tensor:
         """A weak tensor beside weak ones: the wider default, still open."""

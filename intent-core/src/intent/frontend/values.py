@@ -30,7 +30,10 @@ class FrontValue:
 
 
 class WeakLiteral:
-    """A literal carried by a loop, in a trial pass: the first dtype that its context expects."""
+    """A literal that has become run-time data before its dtype is known: what its context expects first.
+
+    Such are the literals carried by a loop, in the trial pass, and a choice between literals.
+    """
 
     def __init__(self) -> None:
         self.expected: DType | None = None
@@ -46,14 +49,16 @@ class Tensor(FrontValue):
 
     ``extent``: the value of an integer scalar as a symbolic polynomial, when it is known. ``ranges``: for a
     fixed-width integer, the intermediate polynomials with the dtype they were computed in; the polynomial is the
-    value only where none of them wraps. ``weak``: only in trial passes of loops; the literals whose dtype is still
-    open that this value comes from.
+    value only where none of them wraps. ``weak``: the literals whose dtype is still open that this value comes from;
+    it has the dtype of a literal without context and takes another where one is expected. ``choice``: it is a choice
+    between literals.
     """
 
     value: Value
     extent: Extent | None = None
     ranges: tuple[tuple[Extent, DType], ...] = ()
     weak: tuple[WeakLiteral, ...] = ()
+    choice: Choice | None = None
 
     @property
     def dtype(self) -> DType:
@@ -69,6 +74,15 @@ class Tensor(FrontValue):
 
     def describe(self) -> str:
         return type_text(self.dtype, self.shape)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Choice:
+    """``then if condition else otherwise`` with literals, or choices between literals, on both sides."""
+
+    condition: Tensor
+    then: Literal | Tensor
+    otherwise: Literal | Tensor
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
