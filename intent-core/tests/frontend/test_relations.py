@@ -277,3 +277,10 @@ def test_data_derived_subregions_need_no_launch_condition(run):
     made = run(triangle, numbers(4, 4), y)
     assert not made.conditions
     assert (y == np.tril(numbers(4, 4)).sum(1)).all()
+
+
+def test_a_data_derived_region_that_ends_before_it_begins_has_no_members(run):
+    x, members = numbers(6), np.array([5, 0, 3, 3, 1], np.int32)
+    y, z = np.zeros(3, np.float32), np.zeros(3, np.float32)
+    run(ragged_rows, np.array([0, 3, 1, 5], np.int32), members, x, y, z)
+    assert y.tolist() == z.tolist() == [11, 0, 11]

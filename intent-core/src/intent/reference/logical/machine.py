@@ -61,8 +61,11 @@ class Machine:
         return extent.evaluate(self.atoms)
 
     def shape(self, shape: Sequence[Extent]) -> tuple[int, ...]:
-        """The values of a shape at this point."""
-        return tuple(e.evaluate(self.atoms) for e in shape)
+        """The values of a shape at this point.
+
+        A data-derived subregion that ends before it begins is invalid input and has no members (decision 18).
+        """
+        return tuple(max(0, e.evaluate(self.atoms)) for e in shape)
 
     def bind_extent(self, extent: Extent, value: int) -> None:
         """Give the single atom that ``extent`` consists of the value ``value``."""
