@@ -8,7 +8,7 @@ import pytest
 from builder import Builder, view
 from execution import run
 from pointwise_programs import reduction, scan
-from test_pointwise import same
+from test_pointwise import computed, floats, same
 
 from intent.physical import Dim
 from intent.types.dtypes import BY_NAME, F32
@@ -239,3 +239,21 @@ def test_sums_of_coordinates_are_64_bit():
     out = np.zeros(2, np.int64)
     run(b.program("wide", [y], b.segment([("one", 1, 1)], body)), {"y": out})
     assert out.tolist() == [(64 * 63 // 2) << 25] * 2
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
+def test_division_by_a_shared_divisor_rounds_like_division(dtype):
+    """The divisor has no lane dim of its own; all magnitudes, both zeros, infinities and subnormals."""
+    lane = Dim("n", 256)
+    b = Builder(lane)
+    x, d, y = view("x", dtype, "M 256"), view("d", dtype, "M"), view("y", dtype, "M 256", "out")
+
+    def body(row):
+        i = b.lane(lane)
+        b.store(y, [row, i], b.op("div", b.load(x, row, i), b.load(d, row)))
+
+    values, divisors = floats(dtype, 256), floats(dtype, 300)
+    table, out = np.tile(values, (300, 1)), np.zeros((300, 256), values.dtype)
+    program = b.program("shares", [x, d, y], b.segment([("m", symbol("M"), 1)], body))
+    run(program, {"x": table, "d": divisors, "y": out})
+    same(out, computed(np.divide, dtype, table, divisors[:, None]))

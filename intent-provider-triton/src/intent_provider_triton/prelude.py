@@ -91,21 +91,31 @@ def _round_f64(x):
 EXP_F32 = """
 @triton.jit
 def _exp_f32(x):
-    # exp(x) = 2**n * 2**r, n the nearest integer to x * log2(e): adding 1.5 * 2**23 leaves n in the low bits of t.
-    t = tl.minimum(tl.maximum(tl.fma(x, 1.4426950216293335, 12582912.0), 12582786.0), 12583039.0)
+    # exp(x) = 2**n * 2**r, 2**n normal; adding 1.5 * 2**23 rounds to an integer and leaves it in the low bits.
+    t = tl.fma(tl.minimum(tl.maximum(x, -87.3), 88.0), 1.4426950408889634, 12582912.0)
     n = t - 12582912.0
-    r = tl.fma(x, 1.9259629911266175e-08, tl.fma(x, 1.4426950216293335, n * -1.0))
-    scale = ((t.to(tl.int32, bitcast=True) << 23) + 1065353216).to(tl.float32, bitcast=True)
+    r = tl.fma(x, 1.44269502162933349609375, n * -1.0)
+    r = tl.fma(x, 1.925963033500011079e-8, r)
+    scale = ((t.to(tl.int32, bitcast=True) << 23) + 0x3F800000).to(tl.float32, bitcast=True)
     return tl.exp2(r) * scale
 """
 
 EXP2_F32 = """
 @triton.jit
 def _exp2_f32(x):
-    # tl.exp2 flushes small results; 2**x = 2**n * 2**(x - n) with 2**n normal, n in the low bits of t.
-    t = tl.minimum(tl.maximum(x + 12582912.0, 12582786.0), 12583039.0)
-    scale = ((t.to(tl.int32, bitcast=True) << 23) + 1065353216).to(tl.float32, bitcast=True)
+    # 2**n * 2**(x - n), 2**n normal: tl.exp2 alone flushes small results.
+    t = tl.minimum(tl.maximum(x, -126.0), 127.0) + 12582912.0
+    scale = ((t.to(tl.int32, bitcast=True) << 23) + 0x3F800000).to(tl.float32, bitcast=True)
     return tl.exp2(x - (t - 12582912.0)) * scale
+"""
+
+# The quotient of two 24-bit numbers lies at least 2**-49 (relative) from the middle of two neighbouring f32, and the
+# product's relative error is 2**-52: rounding it gives the correctly rounded quotient.
+DIV_SHARED_F32 = """
+@triton.jit
+def _div_shared_f32(a, b):
+    # One f64 reciprocal serves all elements that share b; the quotient is rounded as by division.
+    return (a.to(tl.float64) * (1.0 / b.to(tl.float64))).to(tl.float32)
 """
 
 SIGMOID_F32 = """
@@ -293,6 +303,7 @@ FUNCTIONS: Final[dict[str, str]] = {
     "_round_f64": ROUND_F64,
     "_exp_f32": EXP_F32,
     "_exp2_f32": EXP2_F32,
+    "_div_shared_f32": DIV_SHARED_F32,
     "_sigmoid_f32": SIGMOID_F32,
     "_sigmoid_f64": SIGMOID_F64,
     "_rsqrt_f32": RSQRT_F32,
