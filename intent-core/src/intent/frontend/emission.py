@@ -118,10 +118,12 @@ class Emitter:
         if not value.name:
             object.__setattr__(value, "name", name)
 
-    def domain_id(self, name: str = "", parent: DomainID | None = None) -> DomainID:
+    def domain_id(
+        self, name: str = "", parent: DomainID | None = None, extent: Extent | None = None
+    ) -> DomainID:
         """A fresh domain identity (spec: logical-program 1)."""
         identity = DomainID(self._fresh("domain"))
-        self.domains.append(DomainInfo(id=identity, name=name, parent=parent))
+        self.domains.append(DomainInfo(id=identity, name=name, parent=parent, extent=extent))
         return identity
 
     def buffer(self, name: str, dtype: DType, shape: tuple[Extent, ...]) -> Buffer:

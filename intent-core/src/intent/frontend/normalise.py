@@ -31,8 +31,7 @@ class Loop(ast.stmt):
     _fields = ("loop",)
 
     def __init__(self, loop: ast.For | ast.While, until: Sequence[str], breaks: list[ast.stmt]) -> None:
-        super().__init__()
-        self.loop = loop
+        super().__init__(loop=loop)
         self.until = tuple(until)
         self.breaks = breaks
         ast.copy_location(self, loop)

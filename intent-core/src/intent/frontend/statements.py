@@ -8,10 +8,11 @@ from intent.diagnostics import NotConstexpr, UnsupportedSyntax
 from intent.diagnostics.frontend_syntax import AssertionFailed
 from intent.frontend.branches import lower_if
 from intent.frontend.expressions import binary
-from intent.frontend.loops import BIND, lower_bind, lower_leavable, lower_loop
+from intent.frontend.loops import lower_leavable, lower_loop
 from intent.frontend.lowering import Lowering, Statement
 from intent.frontend.normalise import Loop
 from intent.frontend.targets import bind_target, destination, store
+from intent.frontend.unrolled import Bind, lower_bind
 from intent.frontend.values import DTypeRef, Literal
 
 
@@ -88,5 +89,5 @@ STATEMENTS: dict[type[ast.stmt], Statement] = {
     ast.For: lower_loop,
     ast.While: lower_loop,
     Loop: lower_leavable,
-    BIND: lower_bind,
+    Bind: lower_bind,
 }

@@ -1,0 +1,63 @@
+"""Unordered parallel loops (spec: logical-program 3)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from functools import partial
+
+from intent.diagnostics import CarryInParallel
+from intent.frontend.liveness import assigned
+from intent.frontend.loop_bodies import bind_point, leave_loop, point_of, region_of, runner
+from intent.frontend.lowering import Lowering
+from intent.frontend.targets import bind_target
+from intent.frontend.values import FrontValue, Tensor, Tuple, Undefined
+from intent.kir import For, Value
+from intent.types import Span
+from intent.types.dtypes import INDEX
+
+
+def lower_parallel(lowering: Lowering, stmt: ast.For, regions: Sequence[FrontValue]) -> None:
+    """An unordered forall; a tuple of domains is a nest of them."""
+    builder, written = lowering.builder, assigned(stmt.body)
+    outer = lowering.scope.names
+    flow = _body_reads(stmt)
+    for name in written:
+        if name in flow and name in outer and not isinstance(outer[name], Undefined):
+            raise CarryInParallel(name, span=lowering.span(written[name]))
+    bounds: list[tuple[Value, Value, Value]] = []
+    points: list[Tensor] = []
+    for source in regions:
+        region = region_of(source)
+        begin, end, step = (builder.index(f).value for f in (region.begin, region.end, region.step))
+        bounds.append((begin, end, step))
+        builder.open(looped=True, parallel=True).forall = region.extent
+        points.append(point_of(lowering, stmt, region, builder.argument(INDEX)))
+
+    def bind() -> None:
+        if len(regions) == 1:
+            bind_point(lowering, stmt, regions[0], points[0])
+        else:
+            bind_target(lowering, stmt.target, Tuple(items=tuple(points)))
+
+    runner(lowering, stmt, bind)({})
+    for source, (begin, end, step) in zip(reversed(regions), reversed(bounds), strict=True):
+        body = builder.close()
+        builder.emit(
+            For, begin=begin, end=end, step=step, body=body, parallel=True, domain=region_of(source).id
+        )
+    leave_loop(lowering, stmt, written, {})
+    for name in written:
+        if name in outer and name in stmt.live_after:  # type: ignore[attr-defined]
+            blame = lowering.span(written[name])
+            lowering.scope.names[name] = Undefined(name=name, error=partial(_carried_out, name, blame))
+
+
+def _body_reads(stmt: ast.For) -> frozenset[str]:
+    """Names that a step reads before it assigns them."""
+    reads: frozenset[str] = stmt.live_body  # type: ignore[attr-defined]
+    return reads
+
+
+def _carried_out(name: str, blame: Span, use: Span) -> CarryInParallel:
+    return CarryInParallel(name, span=blame, notes=[f"it is read at line {use.line}"])
