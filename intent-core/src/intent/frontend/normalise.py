@@ -25,10 +25,11 @@ RETURNED = ".returned"
 class Loop(ast.stmt):
     """A ``for`` or ``while`` that can be left early: ``loop`` runs until one of ``until`` is set.
 
-    ``breaks`` and ``returns`` are the statements that leave it, for errors.
+    ``breaks`` are the statements that leave it, for errors.
     """
 
     _fields = ("loop",)
+    loop: ast.For | ast.While
 
     def __init__(self, loop: ast.For | ast.While, until: Sequence[str], breaks: list[ast.stmt]) -> None:
         super().__init__(loop=loop)
