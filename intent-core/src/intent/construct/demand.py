@@ -74,10 +74,17 @@ class Demand:
             yield from self.reads(operand, inner)
 
     def _argument(self, value: kir.Value, axes: tuple[AxisKey | None, ...]) -> Iterator[Read]:
-        """A carry read inside its loop is the loop's result at these axes, one iteration before."""
-        owner = self.definitions.owner.get(self.definitions.region[value.id])
-        if isinstance(owner, kir.For) and value in owner.body.args[1:]:
-            yield from self.reads(owner.results[owner.body.args.index(value) - 1], axes)
+        """What a region's argument stands for, at the same axes.
+
+        A carry read inside its loop is the loop's result one iteration before; slices keep their source's axes.
+        """
+        region = self.definitions.region[value.id]
+        owner = self.definitions.owner.get(region)
+        if owner is None:
+            return
+        for outer, args in _columns(owner):
+            if value in args:
+                yield from self.reads(outer[args.index(value)], axes)
 
     def _operands(self, op: kir.Op, value: kir.Value, axes: tuple[AxisKey | None, ...]) -> Iterator[tuple[kir.Value, tuple[AxisKey | None, ...]]]:  # noqa: C901, PLR0912
         match op:
@@ -128,6 +135,18 @@ class Demand:
                 k = op.results.index(value)
                 yield from ((op.inits[k], axes), (op.body.yields[k], axes))
                 yield from ((v, ()) for v in (op.begin, op.end, op.step))
+            case kir.While():
+                k = op.results.index(value)
+                yield from ((op.inits[k], axes), (op.body.yields[k], axes), (op.condition.yields[0], ()))
+            case kir.RegionFold():
+                k = op.results.index(value)
+                yield from ((op.identity[k], axes), (op.summarize.yields[k], axes), (op.combine.yields[k], axes))
+            case kir.RegionScan():
+                k = op.results.index(value)
+                if k < op.outputs:
+                    yield op.emit.yields[k], tuple(None if n == op.output_axis else a for n, a in enumerate(axes))
+                else:
+                    yield from ((op.initial[k - op.outputs], axes), (op.apply.yields[k - op.outputs], axes))
             case kir.If():
                 k = op.results.index(value)
                 yield from ((op.condition, ()), (op.then.yields[k], axes), (op.orelse.yields[k], axes))
@@ -137,6 +156,34 @@ class Demand:
                 for region in regions_of(op):
                     for v in region.yields:
                         yield v, (None,) * v.rank
+
+
+Columns = Iterator[tuple[tuple[kir.Value, ...], tuple[kir.Value, ...]]]
+
+
+def _columns(op: kir.Op) -> Columns:
+    """Values and the region arguments that stand for them, in equal order."""
+    match op:
+        case kir.For():
+            yield op.results, op.body.args[1:]
+        case kir.While():
+            yield op.results, op.body.args
+            yield op.results, op.condition.args
+        case kir.RegionFold():
+            n, m = len(op.source), len(op.results)
+            yield op.source, op.summarize.args[:n]
+            yield op.captures, op.summarize.args[n:]
+            yield op.results, op.combine.args[:m]
+            yield op.summarize.yields, op.combine.args[m:]
+        case kir.RegionScan():
+            n, s = len(op.source), len(op.initial)
+            for region, last in ((op.summarize, n), (op.emit, n + s)):
+                yield op.source, region.args[:n]
+                yield op.captures, region.args[last:]
+            states = op.results[op.outputs :]
+            yield states, op.emit.args[n : n + s]
+            yield states, op.apply.args[len(op.identity) :]
+            yield op.summarize.yields, op.apply.args[: len(op.identity)]
 
 
 Operands = Iterator[tuple[kir.Value, tuple[AxisKey | None, ...]]]
