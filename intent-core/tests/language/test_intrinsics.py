@@ -23,6 +23,7 @@ DOCUMENTED = """
     scan cumsum cummax cummin cumprod region_fold region_scan
     contract dot matvec vecmat matmul outer scaled_contract scaled_matmul
     sparse_contract sparse_matmul sparse_contract_2to4 sparse.two_of_four sparse.one_of_two histogram
+    quantize quantized_dot
     gather scatter_unique scatter_reduce store mutable_load buffer assume_in_bounds
     atomic.load atomic.store atomic.exchange atomic.add atomic.max atomic.min
     atomic.and_ atomic.or_ atomic.xor atomic.compare_exchange random.bits random.uniform

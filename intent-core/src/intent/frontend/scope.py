@@ -21,9 +21,12 @@ from intent.frontend.values import (
     Tuple,
     Undefined,
 )
-from intent.language import FnDefinition, Intrinsic, KernelDefinition, Namespace, ScaledFormat
+from intent.language import FnDefinition, Intrinsic, KernelDefinition, Namespace, RecordFormat, ScaledFormat
 from intent.language.definitions import Definition
 from intent.types import DType, Span
+
+_OPAQUE = str | Namespace | ModuleType | KernelDefinition | ScaledFormat | RecordFormat
+"""Compile-time objects that are handed on as they are."""
 
 _BUILTINS = (
     "range",
@@ -85,7 +88,7 @@ def wrap(value: Any, name: str, span: Span) -> FrontValue:
         return IntrinsicRef(intrinsic=value)
     if isinstance(value, FnDefinition):
         return Function(definition=value)
-    if isinstance(value, str | Namespace | ModuleType | KernelDefinition | ScaledFormat) or _is_enum(value):
+    if isinstance(value, _OPAQUE) or _is_enum(value):
         return PyConst(value=value)
     if any(value is getattr(__builtins__, n, None) or value is _builtin(n) for n in _BUILTINS):
         return PyConst(value=value)

@@ -100,6 +100,7 @@ from intent.language.packed import (
     sparse_contract_2to4,
     sparse_matmul,
 )
+from intent.language.quantized import RecordFormat, quant, quantize, quantized_dot
 from intent.language.randomness import random
 from intent.language.reductions import arg_reduce, histogram, reduce
 from intent.language.regions import region_fold, region_scan
@@ -127,6 +128,7 @@ __all__ = [
     "Namespace",
     "Out",
     "Param",
+    "RecordFormat",
     "ScaledFormat",
     "abs",
     "add",
@@ -199,6 +201,9 @@ __all__ = [
     "outer",
     "parallel",
     "pow",
+    "quant",
+    "quantize",
+    "quantized_dot",
     "ragged",
     "random",
     "record",

@@ -60,7 +60,7 @@ def finite_limit(kind: str, dtype: DType) -> float | int:
     """The lowest finite number of a dtype for max, the highest for min."""
     if not dtype.is_float:
         return dtype.minimum if kind == "max" else dtype.maximum
-    highest = float(ml_dtypes.finfo(dtype.numpy).max)
+    highest = float(ml_dtypes.finfo(dtype.numpy).max)  # type: ignore[no-untyped-call]
     return -highest if kind == "max" else highest
 
 
