@@ -56,6 +56,8 @@ def _spread(c: Context, point: Point, extent: Extent) -> Point:
 
 
 def _inside(c: Context, point: Point, extent: Extent, frame: Frame) -> tuple[ph.Proof, frozenset[ph.Fragment]]:
+    if extent in c.slices:
+        return "region", frozenset()  # an axis of a slice is only ever taken whole
     tests: set[ph.Fragment] = set()
     if not c.facts.nonnegative(point.low):
         tests.add(c.emitter.compare("ge", point.fragment, c.emitter.index(0)))

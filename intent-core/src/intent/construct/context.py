@@ -43,6 +43,14 @@ class Slice:
     start: ph.Fragment
 
 
+def local_ordinal(c: Context, current: Slice, ordinal: ph.Fragment) -> ph.Fragment:
+    """An ordinal of the source axis counted from the beginning of the current slice."""
+    definition = c.emitter.definition.get(ordinal.id)
+    if isinstance(definition, ph.Pointwise) and definition.fn == "add" and definition.operands[0].id == current.start.id:
+        return definition.operands[1]
+    return c.emitter.pointwise("sub", ordinal, current.start)
+
+
 class Context:
     """Everything the evaluation rules share while one segment is built."""
 
@@ -152,11 +160,19 @@ class Context:
 
     def _atom(self, atom: Any, frame: Frame) -> Point:
         if isinstance(atom, Dyn):
+            current = self.slices.get(Extent((((atom,), 1),)))
+            if current is not None:
+                return self._slice_extent(current, frame)
             return self.evaluate(self.analysis.values[atom.value], (), frame)
         if isinstance(atom, Call) and not Extent((((atom,), 1),)).launch_visible:
             args = [self.extent(a, frame) for a in atom.args]
             return self._call(atom.op, args)
         return self.extent(Extent((((atom,), 1),)), frame)
+
+    def _slice_extent(self, current: Slice, frame: Frame) -> Point:
+        """The number of members of the current slice."""
+        left = self.emitter.pointwise("sub", self.extent(current.extent, frame).fragment, current.start)
+        return Point(self.emitter.pointwise("minimum", left, self.emitter.index(current.block)), low=const(0))
 
     def _call(self, op: str, args: list[Point]) -> Point:
         a, b = (p.fragment for p in args)

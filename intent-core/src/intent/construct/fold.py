@@ -14,6 +14,7 @@ from intent.construct.frame import Binding, Frame
 from intent.construct.point import Point
 from intent.construct.relocate import relocate
 from intent.construct.traversal import OpenLoop, open_loop
+from intent.diagnostics import NotSupportedYet
 
 At = tuple[Point, ...]
 
@@ -22,6 +23,8 @@ def open_slices(c: Context, op: kir.RegionFold | kir.RegionScan, frame: Frame) -
     """The loop over slices; while it is open the slice extent stands for the current block of the source axis."""
     source = op.source[0]
     e = source.shape[op.axis]
+    if e in c.slices:
+        raise NotSupportedYet(construct="a region fold along the axis of a slice", span=op.span)
     label = c.analysis.classes.label((source.id, op.axis))
     block = c.traversal((source.id, op.axis)).size
     end = c.extent(e, frame).fragment

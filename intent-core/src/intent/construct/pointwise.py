@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from intent import kir
 from intent import physical as ph
-from intent.construct.context import Context, rule
+from intent.construct.context import Context, local_ordinal, rule
 from intent.construct.frame import Frame
 from intent.construct.point import Point, pointwise_bounds
 from intent.construct.shapes import reshape_groups
@@ -177,6 +177,7 @@ def _readdress(c: Context, at: list[Point], shape: list[Extent], wanted: list[Ex
     if kept == shape:
         points = iter(at)
         return [zero if e.const == 1 else next(points) for e in wanted]
+    at = [_count_from_slice(c, p, e) for p, e in zip(at, shape, strict=True)]
     linear = zero
     for point, e in zip(at, shape, strict=True):
         if linear is zero:
@@ -188,7 +189,23 @@ def _readdress(c: Context, at: list[Point], shape: list[Extent], wanted: list[Ex
     for e in shape:
         total = total * e
     linear = Point(linear.fragment, frozenset(m for p in at for m in p.members), const(0), total - 1)
-    return _decode(c, linear, wanted, frame)
+    return [_count_from_source(c, p, e) for p, e in zip(_decode(c, linear, wanted, frame), wanted, strict=True)]
+
+
+def _count_from_slice(c: Context, point: Point, e: Extent) -> Point:
+    """Coordinates of a slice's axis are the source's; a linear position counts from the slice's first member."""
+    current = c.slices.get(e)
+    if current is None:
+        return point
+    return Point(local_ordinal(c, current, point.fragment), point.members, const(0), e - 1)
+
+
+def _count_from_source(c: Context, point: Point, e: Extent) -> Point:
+    """The reverse."""
+    current = c.slices.get(e)
+    if current is None:
+        return point
+    return Point(c.emitter.pointwise("add", current.start, point.fragment), point.members, const(0), current.extent - 1)
 
 
 def _decode(c: Context, linear: Point, wanted: list[Extent], frame: Frame) -> list[Point]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from intent import kir
 from intent import physical as ph
 from intent.construct.combining import Combiner, combiner
-from intent.construct.context import Context, rule
+from intent.construct.context import Context, Slice, local_ordinal, rule
 from intent.construct.frame import Frame
 from intent.construct.held import Held, hold
 from intent.construct.point import Point
@@ -30,6 +30,8 @@ def scan(c: Context, op: kir.Scan, index: int, at: At, frame: Frame) -> Point:
     members = frozenset(m for p in at for m in p.members)
     inner = c.traversal((source.id, op.axis))
     e = source.shape[op.axis]
+    if e in c.slices:
+        return Point(_in_slice(c, op, free, at, c.slices[e], frame)[index], members)
     if inner.mode == "resident" or e.const == 1:
         home, results = _in_lanes(c, op, free, frame)
         where = _with_axis(free, op.axis, home)
@@ -44,20 +46,45 @@ def _with_axis(free: At, axis: int, point: Point) -> At:
     return (*free[:axis], point, *free[axis:])
 
 
-def _elements(c: Context, op: kir.Scan, free: At, ordinal: Point, frame: Frame, combined: Combiner) -> list[ph.Fragment]:
-    """The scanned components at ordinal ``ordinal``; one earlier, beginning with the identity, when exclusive."""
+def _in_slice(c: Context, op: kir.Scan, free: At, at: At, current: Slice, frame: Frame) -> tuple[ph.Fragment, ...]:
+    """The prefix inside the current block of a folded axis: the block's lanes, scanned on their own."""
+    e = c.emitter
+    combined = combiner(c, op)
+    home = c.block_point(current.start, current.label, current.extent, current.block, c.used_dims(free, frame), frame)
+    values = _elements(c, op, free, home, frame, combined, current)
+    if current.block == 1:
+        return tuple(values)
+    (dim,) = home.fragment.dims
+    results = _lane_scan(c, op, values, dim, combined, frame)
+    here = _with_axis(free, op.axis, Point(e.lane(dim)))
+    there = _with_axis(free, op.axis, Point(local_ordinal(c, current, at[op.axis].fragment)))
+    return tuple(relocate(c, 0, r, here, there, frozenset({op.axis})) for r in results)
+
+
+def _elements(
+    c: Context, op: kir.Scan, free: At, ordinal: Point, frame: Frame, combined: Combiner, current: Slice | None = None
+) -> list[ph.Fragment]:
+    """The scanned components at ordinal ``ordinal``; one earlier, beginning with the identity, when exclusive.
+
+    In a slice the first and the last ordinal are those of the current block.
+    """
     source = op.operands[0]
     members = ordinal.members
     if not op.inclusive:
         one = Point(c.emitter.index(1), low=const(1), high=const(1))
-        last = c.extent(source.shape[op.axis], frame)
         shifted = pointwise_point(c, "add" if op.reverse else "sub", (ordinal, one))
         if op.reverse:
-            inside = c.emitter.compare("lt", shifted.fragment, last.fragment)
+            last = c.extent(source.shape[op.axis] if current is None else current.extent, frame).fragment
+            inside = c.emitter.compare("lt", shifted.fragment, last)
+            if current is not None:
+                end = c.emitter.pointwise("add", current.start, c.emitter.index(current.block))
+                members = members | {c.emitter.compare("lt", shifted.fragment, end)}
         else:
-            inside = c.emitter.compare("ge", shifted.fragment, c.emitter.index(0))
+            first = c.emitter.index(0) if current is None else current.start
+            inside = c.emitter.compare("ge", shifted.fragment, first)
         members = members | {inside}
-        ordinal = Point(shifted.fragment, members, const(0), source.shape[op.axis] - 1)
+        extent = source.shape[op.axis] if current is None else current.extent
+        ordinal = Point(shifted.fragment, members, const(0), extent - 1)
     at = _with_axis(free, op.axis, ordinal)
     values = [c.evaluate(v, at, frame).fragment for v in op.operands]
     identities = combined.identities(free, frame)
