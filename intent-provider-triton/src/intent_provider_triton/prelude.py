@@ -88,34 +88,25 @@ def _round_f64(x):
     return tl.where(size < 4503599627370496.0, tl.where(r != 0, r, x * 0.0), x)
 """
 
+# The saturating form of n (one instruction on the GPU) keeps n in -126 .. 126; the rest of a larger argument stays in
+# r, so that the product overflows, or rounds to a subnormal, as it should. Adding 1.5 * 2**23 + 127 rounds to an
+# integer and leaves n + 127, the exponent field of 2**n, in the low bits.
 EXP_F32 = """
 @triton.jit
 def _exp_f32(x):
-    # exp(x) = 2**n * 2**r, 2**n normal; adding 1.5 * 2**23 rounds to an integer and leaves it in the low bits.
-    t = tl.fma(tl.minimum(tl.maximum(x, -87.3), 88.0), 1.4426950408889634, 12582912.0)
-    n = t - 12582912.0
-    r = tl.fma(x, 1.44269502162933349609375, n * -1.0)
+    # exp(x) = 2**n * 2**r, where n = round(x * log2(e)) within -126 .. 126; t holds n + 127 in its low bits.
+    t = tl.fma(tl.minimum(tl.maximum(tl.fma(x, 0.005724980320990319, 0.5), 0.0), 1.0), 252.0, 12582913.0)
+    r = tl.fma(x, 1.44269502162933349609375, 12583039.0 - t)
     r = tl.fma(x, 1.925963033500011079e-8, r)
-    scale = ((t.to(tl.int32, bitcast=True) << 23) + 0x3F800000).to(tl.float32, bitcast=True)
-    return tl.exp2(r) * scale
+    return tl.exp2(r) * (t.to(tl.int32, bitcast=True) << 23).to(tl.float32, bitcast=True)
 """
 
 EXP2_F32 = """
 @triton.jit
 def _exp2_f32(x):
-    # 2**n * 2**(x - n), 2**n normal: tl.exp2 alone flushes small results.
-    t = tl.minimum(tl.maximum(x, -126.0), 127.0) + 12582912.0
-    scale = ((t.to(tl.int32, bitcast=True) << 23) + 0x3F800000).to(tl.float32, bitcast=True)
-    return tl.exp2(x - (t - 12582912.0)) * scale
-"""
-
-# The quotient of two 24-bit numbers lies at least 2**-49 (relative) from the middle of two neighbouring f32, and the
-# product's relative error is 2**-52: rounding it gives the correctly rounded quotient.
-DIV_SHARED_F32 = """
-@triton.jit
-def _div_shared_f32(a, b):
-    # One f64 reciprocal serves all elements that share b; the quotient is rounded as by division.
-    return (a.to(tl.float64) * (1.0 / b.to(tl.float64))).to(tl.float32)
+    # 2**x = 2**n * 2**(x - n), where n = round(x) within -126 .. 126; t holds n + 127 in its low bits.
+    t = tl.fma(tl.minimum(tl.maximum(tl.fma(x, 0.003968253968253968, 0.5), 0.0), 1.0), 252.0, 12582913.0)
+    return tl.exp2(x + (12583039.0 - t)) * (t.to(tl.int32, bitcast=True) << 23).to(tl.float32, bitcast=True)
 """
 
 SIGMOID_F32 = """
@@ -170,8 +161,8 @@ def _tanh_f32(x):
 ASIN_F32 = """
 @triton.jit
 def _asin_f32(x):
-    # libdevice flushes subnormal results.
-    return tl.where(tl.abs(x) < 1e-30, x, libdevice.asin(x))
+    # In f64: libdevice's f32 form errs by more than 2 units in the last place.
+    return libdevice.asin(x.to(tl.float64)).to(tl.float32)
 """
 
 LOG1P_F32 = """
@@ -303,7 +294,6 @@ FUNCTIONS: Final[dict[str, str]] = {
     "_round_f64": ROUND_F64,
     "_exp_f32": EXP_F32,
     "_exp2_f32": EXP2_F32,
-    "_div_shared_f32": DIV_SHARED_F32,
     "_sigmoid_f32": SIGMOID_F32,
     "_sigmoid_f64": SIGMOID_F64,
     "_rsqrt_f32": RSQRT_F32,

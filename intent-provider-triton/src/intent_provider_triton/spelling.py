@@ -28,8 +28,7 @@ class Call:
     """One pointwise operation to spell.
 
     ``dtype`` is the operands' dtype (of the branches for select). ``non_negative``: every operand is proven >= 0.
-    ``non_negative_small``: it is, wherever INDEX is int32. ``shared_divisor``: the second operand is broadcast over
-    lanes of the first.
+    ``non_negative_small``: it is, wherever INDEX is int32.
     """
 
     fn: str
@@ -40,7 +39,6 @@ class Call:
     flush_to_zero: bool = False
     non_negative: bool = False
     non_negative_small: bool = False
-    shared_divisor: bool = False
 
 
 def spell(call: Call) -> Value:
@@ -165,8 +163,6 @@ def _neg_float(call: Call) -> Value:
 def _div_f32(call: Call) -> Value:
     if call.approximate or call.flush_to_zero:
         return _binary("/", Prec.PRODUCT)(call)
-    if call.shared_divisor:
-        return _prelude("_div_shared_f32")(call)
     return _function("tl.div_rn")(call)
 
 

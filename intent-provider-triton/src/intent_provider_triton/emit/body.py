@@ -236,7 +236,6 @@ class Body:
         dims = union_dims(op.result.dims, args)
         branches = args[1:] if op.fn == "select" else args
         dtype = branches[0].dtype
-        shared = len(args) == 2 and set(args[1].dims) < set(args[0].dims)
         args = [expanded(a, dims) if a.dims else a for a in args]
         width = Width.LONG
         if dtype.kind == "index":
@@ -244,7 +243,7 @@ class Body:
         call = Call(
             fn=op.fn, args=tuple(args), dtype=dtype, need=self.context.need, approximate=op.approximate,
             flush_to_zero=op.flush_to_zero, non_negative=self._non_negative(op),
-            non_negative_small=self.context.bounds.floors_by_fact(op), shared_divisor=shared,
+            non_negative_small=self.context.bounds.floors_by_fact(op),
         )  # fmt: skip
         try:
             value = spell(call)
