@@ -10,6 +10,7 @@ from intent_testkit.cases import (
     control,
     effects,
     elementary,
+    folds,
     functions,
     gathers,
     generic_reduce,
@@ -22,6 +23,7 @@ from intent_testkit.cases import (
     pointwise,
     reductions,
     scans,
+    selection,
     slices,
     softmax,
 )
@@ -47,6 +49,8 @@ _FAMILIES = (
     functions,
     effects,
     scans,
+    selection,
+    folds,
 )
 
 ALL: Final[tuple[Case, ...]] = tuple(case for family in _FAMILIES for case in family.CASES)
