@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from intent import kir
 from intent.construct.axes import AxisClasses, classify, loop_axis
+from intent.construct.bounds import UpperBounds
 from intent.construct.definitions import Definitions
 from intent.construct.effects import Effects
 from intent.construct.formats import element_axis
@@ -36,6 +37,7 @@ class Analysis:
     facts: tuple[Extent, ...]
     values: dict[int, kir.Value]
     trips: dict[int, Extent]
+    bounds: UpperBounds
     groups: list[Group] = field(default_factory=list)
     inner: dict[str, InnerAxis] = field(default_factory=dict)
 
@@ -45,7 +47,7 @@ class Analysis:
 
     def upper_bound(self, e: Extent) -> Extent | None:
         """A launch-visible extent that ``e`` cannot exceed, or None."""
-        return e if e.launch_visible else None
+        return self.bounds.of(e)
 
 
 def analyze(kernel: kir.Kernel) -> Analysis:
@@ -61,10 +63,11 @@ def analyze(kernel: kir.Kernel) -> Analysis:
             values.update((a.id, a) for a in op.body.args)
             begin, end, step = (definitions.symbol(v) for v in (op.begin, op.end, op.step))
             count = ceildiv(end - begin, step)
+            facts.dyn[op.body.args[0].id] = (begin, end - 1)
             trips[op.id] = count if facts.nonnegative(end - begin) else maximum(0, count)
     classes = classify(kernel)
     effects = Effects.of(kernel, definitions)
-    found = Analysis(kernel, definitions, classes, effects, known, values, trips)
+    found = Analysis(kernel, definitions, classes, effects, known, values, trips, UpperBounds(kernel, facts))
     found.groups = Grouping(kernel, definitions, classes, effects, trips).groups()
     _inner_axes(found)
     return found
@@ -99,7 +102,12 @@ def _inner_axes(a: Analysis) -> None:
         elif isinstance(op, kir.Store):
             for k, e in enumerate(op.value.shape):
                 note(a.classes.label((op.value.id, k)), e, "store")
-        elif isinstance(op, kir.For):
+        if isinstance(op, kir.RegionFold | kir.RegionScan | kir.While):
+            held = op.results if not isinstance(op, kir.RegionScan) else op.results[op.outputs :]
+            for v in held:
+                for k, e in enumerate(v.shape):
+                    note(a.classes.label((v.id, k)), e, "carried" if not isinstance(op, kir.RegionFold) else "summary")
+        if isinstance(op, kir.For):
             if op.parallel:
                 note(a.classes.label(loop_axis(op)), a.trips[op.id], "point")
             for v in op.results:

@@ -98,10 +98,19 @@ class Carries:
     def ensure(self, k: int) -> ph.Fragment:
         """The carried argument of component ``k``."""
         if k not in self.args:
-            first = self.init(k, self.homes.at[k])
+            first = self._first(k)
             self.inits[k] = self.c.emitter.broadcast(first, self.homes.dims.get(k, ()))
             self.args[k] = carry(self.c, self.opened, first.dtype, self.inits[k].dims, self.values[k].name)
         return self.args[k]
+
+    def _first(self, k: int) -> ph.Fragment:
+        """The value before the loop, evaluated in front of it."""
+        emitter = self.c.emitter
+        inside, emitter.current = emitter.current, self.opened.scope.parent or emitter.root
+        try:
+            return self.init(k, self.homes.at[k])
+        finally:
+            emitter.current = inside
 
     def binding(self, k: int) -> Binding:
         """Reads of component ``k`` inside the body."""

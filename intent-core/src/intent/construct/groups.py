@@ -45,7 +45,8 @@ class Candidate:
 class Unit:
     """A statement under its enclosing parallel loops: the smallest thing that is scheduled.
 
-    ``producers``: structured operations it needs; ``computed``: pointwise values; ``shared``: axes along which some
+    ``producers``: structured operations it needs; ``computed``: pointwise values; ``provides`` and
+    ``needs``: effects of its own and of others whose results it uses; ``shared``: axes along which some
     structured value does not vary, so that instances split along them would compute it again.
     """
 
@@ -56,6 +57,8 @@ class Unit:
     writes: list[tuple[kir.Op, tuple[Signature, ...]]] = field(default_factory=list)
     producers: set[int] = field(default_factory=set)
     computed: set[int] = field(default_factory=set)
+    provides: set[int] = field(default_factory=set)
+    needs: set[int] = field(default_factory=set)
     shared: set[AxisKey] = field(default_factory=set)
 
 
@@ -170,6 +173,7 @@ class Grouping:
         points = {f.body.args[0].id: ("for", f.id, 0) for f in unit.prefix}
         loops = {f.body.args[0].id: f for f in unit.prefix}
         demand = Demand(self.definitions, points, loops)
+        unit.provides = {unit.op.id}
         inner = [unit.op, *(o for r in regions_of(unit.op) for o in walk(r))]
         for op in inner:
             axes: tuple[AxisKey | None, ...] = ()
@@ -196,6 +200,8 @@ class Grouping:
                     unit.reads += demand.reads(v, self._carried_axes(v, unit))
         for value_id, axes in demand.seen:
             producer = self.definitions.op.get(value_id)
+            if producer is not None and self.effects.has_effect(producer):
+                unit.needs.add(producer.id)
             if isinstance(producer, kir.Pointwise) and axes and producer.results[0].dtype.is_float:
                 unit.computed.add(producer.id)
             if isinstance(producer, STRUCTURED):
@@ -242,6 +248,8 @@ class Grouping:
     def _connected(self, a: Unit, b: Unit) -> str | None:
         for name in sorted(self._conflicts(a, b)):
             return f"both use {name}, which one of them writes"
+        if (a.provides & b.needs) or (b.provides & a.needs):
+            return "one uses what the other's effect yields"
         shared = (a.producers & b.producers) or (a.computed & b.computed)
         if shared and self._common([a, b]):
             return "they share a producer"

@@ -172,11 +172,12 @@ class Runner:
         written = self._written(op)
 
         def build() -> dict[int, ph.Fragment]:
+            first = {k: c.evaluate(op.inits[k], home, frame).fragment for k, home in homes.at.items()}
             opened = open_for(c, op, frame)
             c.dirty |= written
             body = Frame(op.body.id, frame, opened.scope, active=frame.active, lanes=frame.lanes, least=opened.scope)
             body.bindings[op.body.args[0].id] = bind_counter(c, op, opened, frame)
-            carries = Carries(c, op.results, homes, opened, lambda k, home: c.evaluate(op.inits[k], home, frame).fragment, frame)
+            carries = Carries(c, op.results, homes, opened, lambda k, _home: first[k], frame)
             for k, arg in enumerate(op.body.args[1:]):
                 body.bindings[arg.id] = carries.binding(k)
             self.run(op.body, body)
@@ -192,9 +193,10 @@ class Runner:
         written = self._written(op)
 
         def build() -> dict[int, ph.Fragment]:
+            first = {k: c.evaluate(op.inits[k], home, frame).fragment for k, home in homes.at.items()}
             opened = open_while(c, op, frame)
             c.dirty |= written
-            carries = Carries(c, op.results, homes, opened, lambda k, home: c.evaluate(op.inits[k], home, frame).fragment, frame)
+            carries = Carries(c, op.results, homes, opened, lambda k, _home: first[k], frame)
             body = region_frame(op.body, [carries.binding(k) for k in range(len(op.results))], frame, opened.scope)
             body.least = opened.scope
             self.run(op.body, body)

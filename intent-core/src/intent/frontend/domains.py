@@ -23,15 +23,16 @@ class Domains(Operands):
         length = last - first
         if not self.nonnegative(length):
             length = maximum(0, length)
+        extent = ceildiv(length, stride)
         return Domain(
-            id=self.domain_id(name),
+            id=self.domain_id(name, extent=extent),
             begin=begin,
             end=end,
             step=step,
             begin_extent=first,
             end_extent=last,
             step_extent=stride,
-            extent=ceildiv(length, stride),
+            extent=extent,
         )
 
     def axis_domain(self, extent: Extent) -> Domain:
@@ -63,15 +64,16 @@ class Domains(Operands):
             )
             first = self.pointwise("add", source.begin, self.pointwise("mul", whole, source.step))
             low = source.begin_extent + ceildiv(low - source.begin_extent, step) * step
+        extent = ceildiv(high - low, step)
         return Domain(
-            id=self.domain_id("", source.id),
+            id=self.domain_id("", source.id, extent),
             begin=first,
             end=last,
             step=source.step,
             begin_extent=low,
             end_extent=high,
             step_extent=step,
-            extent=ceildiv(high - low, step),
+            extent=extent,
             parent=source,
         )
 

@@ -223,7 +223,7 @@ class Leaves(Emitter):
         table = self.frames[depth].cons
         identity: DomainID | None = table.get(("axis", extent))
         if identity is None:
-            identity = table["axis", extent] = self.domain_id(f"axis {extent}")
+            identity = table["axis", extent] = self.domain_id(f"axis {extent}", extent=extent)
         zero, one = self.constant(0, INDEX).value, self.constant(1, INDEX).value
         result = self.consed(
             (Iota, identity), depth, Iota, INDEX, (extent,), begin=zero, step=one, domain=identity

@@ -195,10 +195,15 @@ class _Parser:
     def _domain(self) -> DomainInfo:
         number = DomainID(self._integer())
         name = self._word()
-        if not self._accept("parent"):
-            return DomainInfo(id=number, name=name)
-        self._expect("=")
-        return DomainInfo(id=number, name=name, parent=DomainID(self._integer()))
+        parent: DomainID | None = None
+        extent: Extent | None = None
+        if self._accept("parent"):
+            self._expect("=")
+            parent = DomainID(self._integer())
+        if self._accept("extent"):
+            self._expect("=")
+            extent = self._quoted_extent()
+        return DomainInfo(id=number, name=name, parent=parent, extent=extent)
 
     def _condition(self) -> Condition:
         kind: Any = self._word()

@@ -84,7 +84,8 @@ def _header(kernel: Kernel) -> Iterator[str]:
         yield f"buffer !{buffer.id} {_word(buffer.name)}: {_type(buffer)}"
     for domain in kernel.domains:
         parent = "" if domain.parent is None else f" parent={domain.parent}"
-        yield f"domain {domain.id} {_word(domain.name)}{parent}"
+        extent = "" if domain.extent is None else f" extent=<{domain.extent}>"
+        yield f"domain {domain.id} {_word(domain.name)}{parent}{extent}"
     for condition in kernel.conditions:
         yield f"condition {condition.kind} <{condition.lhs}> <{condition.rhs}> {json.dumps(condition.reason)}"
     for assumption in kernel.assumptions:

@@ -147,8 +147,12 @@ class Assumption:
 
 @dataclass(frozen=True, kw_only=True)
 class DomainInfo:
-    """Identity of a logical domain or subregion; ``parent`` is the region it was sliced from."""
+    """Identity of a logical domain or subregion; ``parent`` is the region it was sliced from.
+
+    ``extent`` is its number of members, where the front end knows an expression for it.
+    """
 
     id: DomainID
     name: str
     parent: DomainID | None = None
+    extent: Extent | None = None

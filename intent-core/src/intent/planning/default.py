@@ -1,10 +1,11 @@
 """The default plan: no search, a few rules about bytes, lanes and matrix units.
 
 1. A contraction over large axes: 128 x 128 results an instance, the paired axis in blocks of 64, programs grouped.
-2. A reduced axis that fits 16384 lanes is resident: the row is read once; short rows share an instance.
-3. A longer one is walked in blocks of 4096 lanes.
-4. Everything else is pointwise: 1024 elements an instance along the innermost axis, 64 x 64 for two axes that
-   different accesses find contiguous.
+2. Instances own the axes along which they share no work. A reduced axis that fits 16384 lanes is resident, so that
+   a row is read once; short rows share an instance. A longer one is walked in blocks of 4096 lanes.
+3. Where memory runs along an owned axis instead of the reduced one (a column sum), that axis gets the lanes.
+4. Everything else is pointwise: 2048 elements an instance along the innermost axis, 64 x 64 where different accesses
+   find different axes contiguous.
 """
 
 from __future__ import annotations
@@ -13,17 +14,21 @@ from collections.abc import Mapping
 
 from intent import kir
 from intent.construct import Analysis, GroupPlan, Inner, Plan, resident, serial
-from intent.construct.groups import Group
+from intent.construct.groups import Group, GroupAxis
 from intent.construct.plan import knobs
 from intent.kir.walk import walk
 from intent.physical import Guard
-from intent.planning.legal import divisible, legal, must_be_whole, power_of_two, size_of
+from intent.planning.legal import bound_of, divisible, legal, must_be_whole, power_of_two, size_of
 from intent.provider import Capabilities
+from intent.types import Extent
 
 RESIDENT_LIMIT = 16384
 SERIAL_BLOCK = 4096
-POINTWISE_ELEMENTS = 1024
+POINTWISE_ELEMENTS = 2048
 ROW_ELEMENTS = 2048
+COLUMN_LANES = 64
+COLUMN_BLOCK = 64
+RUN_TIME_BLOCK = 128
 
 
 def default(analysis: Analysis, capabilities: Capabilities, extents: Mapping[str, int] | None = None) -> Plan:
@@ -38,44 +43,36 @@ class _Planner:
         self.extents = extents
         self.guards: set[Guard] = set()
         self.knobs: dict[str, int] = {}
+        self.whole = must_be_whole(analysis)
 
     def plan(self) -> Plan:
-        inner = self._inner()
+        inner = {label: self._inner(label) for label in sorted(self.analysis.inner)}
         groups = tuple(self._group(g, dict(inner)) for g in self.analysis.groups)
-        made = Plan(
-            groups=groups, guards=tuple(sorted(self.guards, key=str)), knobs=knobs(self.knobs), name="default"
-        )
+        guards = tuple(sorted(self.guards, key=str))
+        made = Plan(groups=groups, guards=guards, knobs=knobs(self.knobs), name="default")
         return legal(made, self.analysis, self.capabilities)
 
-    def _size(self, label: str) -> int:
-        return size_of(self.analysis.inner[label].extent, self.extents, 1024)
+    def _size(self, e: Extent) -> int:
+        return size_of(e, self.extents, 1024)
 
-    def _inner(self) -> list[tuple[str, Inner]]:
-        whole = must_be_whole(self.analysis)
-        found: list[tuple[str, Inner]] = []
-        for label, axis in sorted(self.analysis.inner.items()):
-            value = self._size(label)
-            if label in whole:
-                found.append((label, resident(power_of_two(value))))
-            elif not axis.extent.launch_visible:
-                found.append((label, serial(128)))
-            elif "contract" in axis.roles:
-                found.append((label, self._contract_axis(label, value)))
-            elif value <= RESIDENT_LIMIT:
-                found.append((label, resident(power_of_two(value))))
-            else:
-                found.append((label, serial(SERIAL_BLOCK)))
-                self._divide(axis.extent, SERIAL_BLOCK)
-        return found
+    def _inner(self, label: str) -> Inner:
+        axis = self.analysis.inner[label]
+        value = bound_of(self.analysis, label, self.extents, 1024)
+        if label in self.whole:
+            return resident(power_of_two(value))
+        if not axis.extent.launch_visible:
+            return serial(min(RUN_TIME_BLOCK, power_of_two(value)))
+        if axis.roles & {"contract", "fold"}:
+            block = min(64, max(16, power_of_two(value)))
+            self._divide(axis.extent, block)
+            return serial(block)
+        if value <= RESIDENT_LIMIT:
+            return resident(power_of_two(value))
+        self._divide(axis.extent, SERIAL_BLOCK)
+        return serial(SERIAL_BLOCK)
 
-    def _contract_axis(self, label: str, value: int) -> Inner:
-        block = min(64, max(16, power_of_two(value)))
-        self._divide(self.analysis.inner[label].extent, block)
-        return serial(block)
-
-    def _divide(self, extent: object, block: int) -> None:
-        e = extent
-        guard = divisible(e, block, size_of(e, self.extents, block + 1))  # type: ignore[arg-type]
+    def _divide(self, e: Extent, block: int) -> None:
+        guard = divisible(e, block, size_of(e, self.extents, block + 1))
         if guard is not None and self.extents is not None:
             self.guards.add(guard)
 
@@ -86,107 +83,133 @@ class _Planner:
         if contracted:
             return self._matrix_group(group, inner, contracted)
         walked = self._walked(group)
-        sizes = {a.label: size_of(a.extent, self.extents, 1024) for a in group.axes}
-        rows = [a for a in group.axes if a.label.split(".")[0] not in walked]
-        if walked:
-            return self._row_group(group, inner, rows, sizes, walked)
-        return self._pointwise_group(group, inner, sizes)
+        owned = [a for a in group.axes if a.owned]
+        if not owned and group.axes and not group.snapshot:
+            # No axis is free of shared work: keep the program space and compute the shared values again.
+            return GroupPlan(instance=tuple((a.label, 1) for a in group.axes), inner=tuple(inner.items()))
+        if walked or len(owned) < len(group.axes):
+            return self._row_group(group, inner, owned, walked)
+        return self._pointwise_group(group, inner)
+
+    def _producers(self, group: Group) -> list[kir.Op]:
+        wanted = {p for unit in group.units for p in unit.producers}
+        return [op for op in walk(self.analysis.kernel.body) if op.id in wanted]
 
     def _result_axes(self, group: Group) -> list[str]:
-        """Instance axes that are free axes of a contraction in this group."""
-        labels = {a.label for a in group.axes}
-        producers = set().union(*(u.producers for u in group.units)) if group.units else set()
+        """Instance axes that are the last two free axes of a contraction in this group."""
+        labels = {a.label for a in group.axes if a.owned}
         found: list[str] = []
-        for op in walk(self.analysis.kernel.body):
-            if isinstance(op, kir.Contract) and op.id in producers and op.result.rank >= 2:
-                for k in (op.result.rank - 2, op.result.rank - 1):
-                    label = self.analysis.classes.label((op.result.id, k))
-                    for candidate in (label, f"{label}.2"):
-                        if candidate in labels and candidate not in found:
-                            found.append(candidate)
-                            break
-        return found
+        for op in self._producers(group):
+            if not isinstance(op, kir.Contract) or op.result.rank < 2:
+                continue
+            for k in (op.result.rank - 2, op.result.rank - 1):
+                label = self.analysis.classes.label((op.result.id, k))
+                choice = next((x for x in (label, f"{label}.2") if x in labels and x not in found), None)
+                if choice is not None:
+                    found.append(choice)
+        return found[:2]
 
     def _walked(self, group: Group) -> set[str]:
         """Labels that structured operations of the group walk inside an instance."""
-        producers = set().union(*(u.producers for u in group.units)) if group.units else set()
+        label = self.analysis.classes.label
         found = set()
-        for op in walk(self.analysis.kernel.body):
-            if op.id not in producers:
-                continue
+        for op in self._producers(group):
             if isinstance(op, kir.Reduce):
-                found |= {self.analysis.classes.label((op.operands[0].id, k)) for k in op.axes}
+                found |= {label((op.operands[0].id, k)) for k in op.axes}
             elif isinstance(op, kir.Contract):
-                found |= {self.analysis.classes.label((op.lhs.id, k)) for k, _ in op.reduce}
-            elif isinstance(op, kir.For):
-                found |= {self.analysis.classes.label((v.id, k)) for v in op.results for k in range(v.rank)}
+                found |= {label((op.lhs.id, k)) for k, _ in op.reduce}
+            elif isinstance(op, kir.Scan):
+                found.add(label((op.operands[0].id, op.axis)))
+            elif isinstance(op, kir.RegionFold | kir.RegionScan):
+                found.add(label((op.source[0].id, op.axis)))
         return found
 
-    def _matrix_group(self, group: Group, inner: dict[str, Inner], contracted: list[str]) -> GroupPlan:
-        instance = []
-        matrix = contracted[-2:]
-        sizes = {a.label: size_of(a.extent, self.extents, 1024) for a in group.axes}
-        for axis in group.axes:
-            block = 1
-            if axis.label in matrix and not axis.single:
-                block = min(128, max(16, power_of_two(sizes[axis.label])))
-                if axis.label == matrix[-1] and len(matrix) == 2 and self._large(sizes, matrix):
-                    block = 256
-                self._divide(axis.extent, block)
-            instance.append((axis.label, block))
-        large = self._large(sizes, matrix)
-        self.knobs.update({"num_warps": 8 if large else 4, "num_stages": 3 if large else 3})
-        return GroupPlan(instance=tuple(instance), inner=tuple(inner.items()), grouped=8 if len(matrix) == 2 else 1)
+    # -- matrices --------------------------------------------------------------------------------------------------
 
-    def _large(self, sizes: dict[str, int], matrix: list[str]) -> bool:
-        return len(matrix) == 2 and all(sizes[m] >= 256 for m in matrix) and sizes[matrix[0]] * sizes[matrix[1]] >= 1 << 21
-
-    def _row_group(self, group: Group, inner: dict[str, Inner], rows: list[object], sizes: dict[str, int], walked: set[str]) -> GroupPlan:
-        width = 1
-        for label in walked:
-            i = inner.get(label)
-            width *= i.size if i is not None else 1
+    def _matrix_group(self, group: Group, inner: dict[str, Inner], matrix: list[str]) -> GroupPlan:
+        sizes = {a.label: self._size(a.extent) for a in group.axes}
+        large = len(matrix) == 2 and all(sizes[m] >= 256 for m in matrix) and sizes[matrix[0]] * sizes[matrix[1]] >= 1 << 21
         instance = []
-        row_labels = [a.label for a in rows]  # type: ignore[attr-defined]
-        spare = max(1, ROW_ELEMENTS // max(1, width))
         for axis in group.axes:
-            if axis.label not in row_labels:
+            if not axis.owned:
                 continue
             block = 1
-            if axis.label == row_labels[-1] and not axis.single:
-                block = min(spare, power_of_two(sizes[axis.label]))
+            if axis.label in matrix and not axis.single:
+                widest = 256 if large and axis.label == matrix[-1] else 128
+                block = min(widest, max(16, power_of_two(sizes[axis.label])))
                 self._divide(axis.extent, block)
             instance.append((axis.label, block))
-        if not instance and group.axes:
-            # Every axis is also reduced somewhere: keep the program space, recompute the reduction.
-            instance = [(a.label, 1) for a in group.axes]
-        self.knobs["num_warps"] = max(self.knobs.get("num_warps", 0), min(8, max(1, width * spare // 512)))
+        self.knobs.update({"num_warps": 8 if large else 4, "num_stages": 3})
+        grouped = 8 if len(matrix) == 2 and len(instance) >= 2 else 1
+        return GroupPlan(instance=tuple(instance), inner=tuple(inner.items()), grouped=grouped)
+
+    # -- rows and columns ------------------------------------------------------------------------------------------
+
+    def _row_group(self, group: Group, inner: dict[str, Inner], owned: list[GroupAxis], walked: set[str]) -> GroupPlan:
+        contiguous = self._contiguous(group)
+        column = next((a for a in owned if a.label == contiguous and not a.single), None)
+        if column is not None:
+            return self._column_group(group, inner, owned, walked, column)
+        inside = walked | {a.label.split(".")[0] for a in group.axes if not a.owned}
+        width = 1
+        for label in inside:
+            width *= inner[label].size if label in inner else 1
+        spare = max(1, ROW_ELEMENTS // max(1, width))
+        instance = []
+        for axis in owned:
+            block = 1
+            if axis is owned[-1] and not axis.single:
+                block = min(spare, power_of_two(self._size(axis.extent)))
+                self._divide(axis.extent, block)
+            instance.append((axis.label, block))
+        self.knobs["num_warps"] = max(self.knobs.get("num_warps", 1), min(8, max(1, width * spare // 1024)))
         return GroupPlan(instance=tuple(instance), inner=tuple(inner.items()))
 
-    def _pointwise_group(self, group: Group, inner: dict[str, Inner], sizes: dict[str, int]) -> GroupPlan:
+    def _column_group(self, group: Group, inner: dict[str, Inner], owned: list[GroupAxis], walked: set[str], column: GroupAxis) -> GroupPlan:
         instance = []
-        budget = POINTWISE_ELEMENTS
+        for axis in owned:
+            block = min(COLUMN_LANES, power_of_two(self._size(axis.extent))) if axis is column else 1
+            self._divide(axis.extent, block)
+            instance.append((axis.label, block))
+        for label in walked - self.whole:
+            e = self.analysis.inner[label].extent
+            block = min(COLUMN_BLOCK, inner[label].size)
+            if inner[label].size > COLUMN_BLOCK and e.launch_visible:
+                inner[label] = serial(block)
+                self._divide(e, block)
+        self.knobs["num_warps"] = max(self.knobs.get("num_warps", 1), 4)
+        return GroupPlan(instance=tuple(instance), inner=tuple(inner.items()))
+
+    def _contiguous(self, group: Group) -> str | None:
+        """The instance axis along which the widest read runs through memory, if it is one."""
+        reads = [r for u in group.units for r in u.reads if r.op.source.rank >= 1]
+        rank = max((r.op.source.rank for r in reads), default=0)
+        last = {r.signature[-1][0] if r.signature[-1] is not None else None for r in reads if r.op.source.rank == rank}
+        if len(last) != 1:
+            return None
+        key = last.pop()
+        return None if key is None else group.keys.get(key)
+
+    # -- pointwise -------------------------------------------------------------------------------------------------
+
+    def _pointwise_group(self, group: Group, inner: dict[str, Inner]) -> GroupPlan:
+        instance = []
         transposed = self._transposes(group)
+        budget = 4096 if transposed else POINTWISE_ELEMENTS
         for axis in reversed(group.axes):
             block = 1
             if not axis.single and budget > 1:
-                limit = 64 if transposed else budget
-                block = min(limit, power_of_two(sizes[axis.label]))
-                budget = (4096 if transposed and not instance else budget) // block
+                block = min(64 if transposed else budget, power_of_two(self._size(axis.extent)))
+                budget //= block
                 self._divide(axis.extent, block)
             instance.append((axis.label, block))
-        self.knobs.setdefault("num_warps", 4)
+        self.knobs["num_warps"] = max(self.knobs.get("num_warps", 1), 8 if transposed else 4)
         return GroupPlan(instance=tuple(reversed(instance)), inner=tuple(inner.items()))
 
     def _transposes(self, group: Group) -> bool:
         """Whether two accesses of the group have different execution axes innermost."""
         last = set()
         for unit in group.units:
-            for _, signature in unit.writes:
-                last.add(signature[-1][0] if signature and signature[-1] is not None else None)
-            for read in unit.reads:
-                if len(read.signature) >= 2:
-                    last.add(read.signature[-1][0] if read.signature[-1] is not None else None)
-        labels = {group.keys.get(k, str(k)) if k is not None else None for k in last}
-        labels.discard(None)
-        return len(labels) > 1 and len(group.axes) >= 2
+            signatures = [s for _, s in unit.writes] + [r.signature for r in unit.reads if len(r.signature) >= 2]
+            last |= {s[-1][0] for s in signatures if s and s[-1] is not None}
+        return len({group.keys.get(k, str(k)) for k in last}) > 1 and len(group.axes) >= 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from intent import kir
 from intent.construct import Analysis, GroupPlan, Inner, Plan
 from intent.construct.groups import Group
 from intent.physical import Guard
@@ -49,13 +50,21 @@ def overwritten(analysis: Analysis) -> set[str]:
     """Axes of stores that overwrite what other lanes of the statement read, where they stay inside an instance."""
     found = set()
     for group in analysis.groups:
+        owned = {axis.label for axis in group.axes if axis.owned}
         for unit in group.units:
-            if unit.op.id in group.snapshot:
-                value = unit.op.value  # type: ignore[attr-defined]
-                for k in range(value.rank):
-                    if ("store", unit.op.id, k) not in group.keys:
-                        found.add(analysis.classes.label((value.id, k)))
+            for op, _ in unit.writes:
+                if op.id in group.snapshot and isinstance(op, kir.Store):
+                    for k in range(op.value.rank):
+                        if group.keys.get(("store", op.id, k)) not in owned:
+                            found.add(analysis.classes.label((op.value.id, k)))
     return found
+
+
+def bound_of(analysis: Analysis, label: str, extents: dict[str, int] | None, otherwise: int) -> int:
+    """How many members an inner axis has at most, under the call's extents."""
+    e = analysis.inner[label].extent
+    bound = analysis.upper_bound(e)
+    return otherwise if bound is None else size_of(bound, extents, otherwise)
 
 
 def size_of(e: Extent, extents: dict[str, int] | None, otherwise: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from intent.construct import Analysis, GroupPlan, Plan, resident
-from intent.planning.legal import legal, must_be_whole, power_of_two, size_of
+from intent.planning.legal import bound_of, legal, must_be_whole, power_of_two
 from intent.provider import Capabilities
 
 
@@ -16,8 +16,9 @@ def minimal(analysis: Analysis, capabilities: Capabilities, extents: Mapping[str
     """
     whole = must_be_whole(analysis)
     inner = tuple(
-        (label, resident(power_of_two(size_of(analysis.inner[label].extent, dict(extents) if extents else None, 4096))))
+        (label, resident(power_of_two(bound_of(analysis, label, dict(extents) if extents else None, 4096))))
         for label in sorted(whole)
+        if label in analysis.inner
     )
     groups = tuple(
         GroupPlan(instance=tuple((a.label, 1) for a in g.axes if a.owned), inner=inner) for g in analysis.groups

@@ -8,7 +8,7 @@ import numpy as np
 
 from intent.construct import Analysis, GroupPlan, Inner, Plan, resident, serial
 from intent.physical import Guard
-from intent.planning.legal import divisible, legal, must_be_whole, power_of_two, size_of
+from intent.planning.legal import bound_of, divisible, legal, must_be_whole, power_of_two, size_of
 from intent.provider import Capabilities
 
 _LANE_BUDGET = 1 << 15
@@ -27,7 +27,7 @@ def random_plan(
     inner: list[tuple[str, Inner]] = []
     budget = _LANE_BUDGET
     for label, axis in sorted(analysis.inner.items()):
-        value = size_of(axis.extent, known, 64)
+        value = bound_of(analysis, label, known, 64)
         size = power_of_two(value)
         can_be_resident = axis.extent.launch_visible and size <= min(budget, 2048)
         if label in whole or (can_be_resident and rng.random() < 0.5):
@@ -46,7 +46,8 @@ def random_plan(
         lanes = budget
         instance = []
         for axis in group.axes:
-            if not axis.single and len(group.axes) > 1 and rng.random() < 0.15:
+            kept = axis.owned and group.snapshot
+            if not axis.single and not kept and len(group.axes) > 1 and rng.random() < 0.15:
                 continue  # keep this axis inside the instance
             block = 1 if axis.single else min(int(2 ** rng.integers(0, 6)), lanes)
             lanes = max(1, lanes // block)

@@ -1,0 +1,56 @@
+"""Launch-visible bounds of run-time extents: buffers and resident lanes need to know how large an axis can be."""
+
+from __future__ import annotations
+
+from intent import kir
+from intent.construct.point import Facts
+from intent.types import Extent
+from intent.types.extent import Call, Dyn
+
+
+class UpperBounds:
+    """Upper bounds by three rules, tried in turn.
+
+    1. A term ``min(a, b)`` with a positive coefficient is at most either argument: ``min(c*64 + 64, T) - c*64 <= 64``.
+    2. A loop variable is at least its begin and at most its end: ``N - i <= N``.
+    3. A subregion has at most as many members as the region it was sliced from.
+    """
+
+    def __init__(self, kernel: kir.Kernel, facts: Facts) -> None:
+        self.facts = facts
+        self.parents: dict[Extent, Extent] = {}
+        known = {d.id: d for d in kernel.domains}
+        for domain in kernel.domains:
+            parent = known.get(domain.parent) if domain.parent is not None else None
+            if domain.extent is not None and parent is not None and parent.extent is not None:
+                self.parents.setdefault(domain.extent, parent.extent)
+
+    def of(self, e: Extent, depth: int = 6) -> Extent | None:
+        """A launch-visible extent that ``e`` cannot exceed, or None. The tightest constant wins."""
+        if e.launch_visible:
+            return e
+        if depth == 0:
+            return None
+        found = [b for candidate in self._larger(e) if (b := self.of(candidate, depth - 1)) is not None]
+        constants = [b for b in found if b.const is not None]
+        if constants:
+            return min(constants, key=lambda b: b.const or 0)
+        return found[0] if found else None
+
+    def _larger(self, e: Extent) -> list[Extent]:
+        found = []
+        for monomial, k in e.terms:
+            for atom in monomial:
+                if isinstance(atom, Call) and atom.op == "min" and k > 0 and len(monomial) == 1:
+                    found += [e.substitute({atom: arg}) for arg in atom.args]
+                if isinstance(atom, Call) and atom.op == "max" and k > 0 and len(monomial) == 1 and e.terms[0][0] == monomial:
+                    found += [e.substitute({atom: arg}) for arg in atom.args if not self.facts.nonnegative(-arg)][:1]
+                if isinstance(atom, Dyn) and atom.value in self.facts.dyn and len(monomial) == 1:
+                    low, high = self.facts.dyn[atom.value]
+                    bound = high if k > 0 else low
+                    if bound is not None:
+                        found.append(e.substitute({atom: bound}))
+        parent = self.parents.get(e)
+        if parent is not None:
+            found.append(parent)
+        return found
