@@ -120,3 +120,33 @@ def _seconds() -> float:
     start = time.perf_counter()
     lower(softmax, {})
     return time.perf_counter() - start
+
+
+@kernel
+def deeply_nested(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, (1,)]):
+    a = 0.0
+    for i in range(3):
+        b = 0.0
+        for j in range(3):
+            c = 0.0
+            for k in range(3):
+                d = 0.0
+                for m in range(3):
+                    e = 0.0
+                    for n in range(3):
+                        f = 0.0
+                        for p in range(3):
+                            f = f + x[p] * x[m] + x[n] * x[i + j + k]
+                        e = e + f
+                    d = d + e
+                c = c + d
+            b = b + c
+        a = a + b
+    y[0] = a
+
+
+def test_trial_passes_of_nested_loops_do_not_multiply():
+    lower(deeply_nested, {})
+    start = time.perf_counter()
+    lower(deeply_nested, {})
+    assert time.perf_counter() - start < 0.1

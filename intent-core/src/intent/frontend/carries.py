@@ -49,6 +49,17 @@ class Carries:
     inits: dict[str, FrontValue]
     blame: Callable[[str], Span]
     lowering: Lowering
+    tried: bool = False
+
+    @property
+    def settled(self) -> bool:
+        """Whether the loop stands in a trial pass itself and its types are all that is still asked of it."""
+        return self.tried and self.lowering.builder.trial > 0
+
+    def stand_ins(self) -> dict[str, FrontValue]:
+        """Names after a loop whose types alone matter: a loop in a trial pass is not lowered a second time."""
+        values = [self.lowering.builder.value(leaf.dtype, leaf.shape) for leaf in self.types]
+        return self.bind(iter(values))
 
     def initial(self) -> tuple[Value, ...]:
         """The values before the first step."""
@@ -156,6 +167,7 @@ def settle(lowering: Lowering, names: Sequence[str], body: Body, assigned: Mappi
         return carries
     opened = {n: map_leaves(v, _open(lowering)) for n, v in inits.items()}
     after = _trial(lowering, opened, body)
+    carries.tried = True
     for name in names:
         carries.schema[name] = _settled(carries, name, opened[name], after[name])
     return carries

@@ -18,7 +18,9 @@ Names = frozenset[str]
 def annotate(body: Sequence[ast.stmt], live: Names = frozenset()) -> Names:
     """Annotate the statements; ``live`` is what is read after them. Returns what is read by them or after them."""
     for stmt in reversed(body):
-        live = _statement(stmt, live)
+        _annotate(stmt, live)
+        reads, binds = _flow(stmt)
+        live = reads | (live - binds)
     return live
 
 
@@ -40,43 +42,67 @@ def _owner(stmt: ast.stmt, name: ast.Name) -> ast.stmt:
     return stmt
 
 
-def _statement(stmt: ast.stmt, live: Names) -> Names:
+def _annotate(stmt: ast.stmt, live: Names) -> None:
+    """What is live after ``stmt``, on it and on the statements inside."""
     if isinstance(stmt, Loop):
         stmt.live_after = live  # type: ignore[attr-defined]
-        head = _statement_loop(stmt.loop, live, frozenset(stmt.until))
-        stmt.live_head = stmt.loop.live_head  # type: ignore[attr-defined, union-attr]
-        return head | frozenset(stmt.until)
-    if isinstance(stmt, ast.For | ast.While):
-        return _statement_loop(stmt, live, frozenset())
-    if isinstance(stmt, ast.If):
+        _annotate_loop(stmt.loop, live, frozenset(stmt.until))
+    elif isinstance(stmt, ast.For | ast.While):
+        _annotate_loop(stmt, live, frozenset())
+    elif isinstance(stmt, ast.If):
         stmt.live_after = live  # type: ignore[attr-defined]
-        return annotate(stmt.body, live) | annotate(stmt.orelse, live) | _reads(stmt.test)
-    if isinstance(stmt, ast.Assign):
-        return (live - _binds(*stmt.targets)) | _reads(stmt.value, *stmt.targets)
-    if isinstance(stmt, ast.AnnAssign):
-        if stmt.value is None:
-            return live
-        return (live - _binds(stmt.target)) | _reads(stmt.value, stmt.target)
-    if isinstance(stmt, ast.AugAssign):
-        return live | _binds(stmt.target) | _reads(stmt.value, stmt.target)
-    return live | _reads(stmt)
+        annotate(stmt.body, live)
+        annotate(stmt.orelse, live)
 
 
-def _statement_loop(stmt: ast.For | ast.While, live: Names, flags: Names) -> Names:
-    stmt.live_after = live  # type: ignore[union-attr]
+def _annotate_loop(stmt: ast.For | ast.While, live: Names, flags: Names) -> None:
+    """What a step reads is live at the head, because another step may follow."""
     test = _reads(stmt.test) if isinstance(stmt, ast.While) else frozenset()
     bound = _binds(stmt.target) if isinstance(stmt, ast.For) else frozenset()
-    head = live | test | flags
-    while True:
-        grown = head | (annotate(stmt.body, head) - bound)
-        if grown == head:
-            break
-        head = grown
-    stmt.live_head = head  # type: ignore[union-attr]
-    # What a step reads of the names around it, whatever follows the loop.
-    stmt.live_body = annotate(stmt.body, flags | test) - bound  # type: ignore[union-attr]
-    annotate(stmt.body, head)
-    return head | (_reads(stmt.iter) if isinstance(stmt, ast.For) else frozenset())
+    inside = _sequence(stmt.body)[0] - bound
+    stmt.live_after = live  # type: ignore[union-attr]
+    stmt.live_body = inside  # type: ignore[union-attr]
+    stmt.live_head = live | test | flags | inside  # type: ignore[union-attr]
+    annotate(stmt.body, stmt.live_head)  # type: ignore[union-attr]
+
+
+def _flow(stmt: ast.stmt) -> tuple[Names, Names]:
+    """Names that ``stmt`` reads before it binds them, and names that it binds on every path; computed once."""
+    found: tuple[Names, Names] | None = getattr(stmt, "flow", None)
+    if found is None:
+        found = stmt.flow = _flow_of(stmt)  # type: ignore[attr-defined]
+    return found
+
+
+def _flow_of(stmt: ast.stmt) -> tuple[Names, Names]:
+    nothing: Names = frozenset()
+    if isinstance(stmt, Loop):
+        return _flow(stmt.loop)[0] | frozenset(stmt.until), nothing
+    if isinstance(stmt, ast.For):
+        return _reads(stmt.iter) | (_sequence(stmt.body)[0] - _binds(stmt.target)), nothing
+    if isinstance(stmt, ast.While):
+        return _reads(stmt.test) | _sequence(stmt.body)[0], nothing
+    if isinstance(stmt, ast.If):
+        then, otherwise = _sequence(stmt.body), _sequence(stmt.orelse)
+        return _reads(stmt.test) | then[0] | otherwise[0], then[1] & otherwise[1]
+    if isinstance(stmt, ast.Assign):
+        return _reads(stmt.value, *stmt.targets), _binds(*stmt.targets)
+    if isinstance(stmt, ast.AnnAssign):
+        value = () if stmt.value is None else (stmt.value,)
+        return _reads(*value, stmt.target), _binds(stmt.target) if value else nothing
+    if isinstance(stmt, ast.AugAssign):
+        return _binds(stmt.target) | _reads(stmt.value, stmt.target), nothing
+    return _reads(stmt), nothing
+
+
+def _sequence(body: Sequence[ast.stmt]) -> tuple[Names, Names]:
+    """:func:`_flow` of statements one after another."""
+    reads: Names = frozenset()
+    binds: Names = frozenset()
+    for stmt in body:
+        inner_reads, inner_binds = _flow(stmt)
+        reads, binds = reads | (inner_reads - binds), binds | inner_binds
+    return reads, binds
 
 
 def _reads(*nodes: ast.AST) -> Names:

@@ -22,6 +22,9 @@ def lower_for(lowering: Lowering, stmt: ast.For, source: FrontValue) -> None:
     point = point_of(lowering, stmt, region, builder.value(INDEX))
     carries = settle(lowering, carried(lowering, stmt, written), run, written)
     inits = carries.initial()
+    if carries.settled:
+        leave_loop(lowering, stmt, written, carries.stand_ins())
+        return
     builder.open(looped=True)
     point = point_of(lowering, stmt, region, builder.argument(INDEX))
     arguments = [builder.argument(leaf.dtype, leaf.shape) for leaf in carries.types]

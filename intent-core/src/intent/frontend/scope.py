@@ -25,7 +25,7 @@ from intent.language import FnDefinition, Intrinsic, KernelDefinition, Namespace
 from intent.language.definitions import Definition
 from intent.types import DType, Span
 
-_OPAQUE = str | Namespace | ModuleType | KernelDefinition | ScaledFormat | RecordFormat
+_OPAQUE: tuple[type, ...] = (str, Namespace, ModuleType, KernelDefinition, ScaledFormat, RecordFormat)
 """Compile-time objects that are handed on as they are."""
 
 _BUILTINS = (

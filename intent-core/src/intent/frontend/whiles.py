@@ -92,6 +92,9 @@ def _general_while(
 
     carries = settle(lowering, names, trial, {n: written.get(n, stmt) for n in names})
     inits = carries.initial()
+    if carries.settled:
+        leave_loop(lowering, stmt, written, carries.stand_ins())
+        return
     condition = _filled(lowering, carries, lambda bound: [_bool(lowering, tested(bound))])
     body = _filled(lowering, carries, lambda bound: carries.next(run(bound)))
     types = ((leaf.dtype, leaf.shape) for leaf in carries.types)
