@@ -32,7 +32,7 @@ class Loop(ast.stmt):
     loop: ast.For | ast.While
 
     def __init__(self, loop: ast.For | ast.While, until: Sequence[str], breaks: list[ast.stmt]) -> None:
-        super().__init__(loop=loop)
+        super().__init__(loop=loop)  # type: ignore[call-arg] # a field of this class
         self.until = tuple(until)
         self.breaks = breaks
         ast.copy_location(self, loop)
