@@ -156,5 +156,6 @@ def test_no_case_expects_one_instance_for_what_is_independent(case):
         "matrix_prefix", "segmented_sum", "window_sums", "summed_area", "prefix_plus_transpose", "compact",
         "argmin_of_bytes", "argmax_flat",
         "rolling_hash",
+        "number_positive", "linear_attention",
     }  # fmt: skip
     assert any(not spec.axes for spec in case.segments) == (case.name in whole)

@@ -49,8 +49,11 @@ def layout(program: Program, env: Mapping[Atom, int], length: int) -> Workspace:
 
 
 def allocate(workspace: Workspace, library: Library, device: str) -> BoundView | None:
-    """The allocation as a one-dimensional ``u8`` view, aligned; None when nothing is needed."""
-    if workspace.size == 0:
+    """The allocation as a one-dimensional ``u8`` view, aligned; None when there are no buffers.
+
+    Buffers whose extents are all zero still have an address: a launch may pass it.
+    """
+    if not workspace.offsets:
         return None
     if device == "cpu":
         # A numpy array, whose slice keeps it alive; memory of the caller's library would be seen by address only.

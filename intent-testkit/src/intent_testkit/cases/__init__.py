@@ -26,6 +26,7 @@ from intent_testkit.cases import (
     selection,
     slices,
     softmax,
+    states,
 )
 from intent_testkit.cases.case import Case
 
@@ -51,6 +52,7 @@ _FAMILIES = (
     scans,
     selection,
     folds,
+    states,
 )
 
 ALL: Final[tuple[Case, ...]] = tuple(case for family in _FAMILIES for case in family.CASES)
