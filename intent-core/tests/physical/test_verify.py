@@ -18,6 +18,8 @@ ROWS, COLS, EXTRA = ph.Dim("rows", 4), ph.Dim("cols", 8), ph.Dim("extra", 2)
 SCALAR = ph.Fragment(id=900, dtype=dtypes.F32)
 TRUE = ph.Fragment(id=901, dtype=dtypes.BOOL)
 INDEX = ph.Fragment(id=902, dtype=dtypes.INDEX)
+OTHER = ph.Fragment(id=904, dtype=dtypes.INDEX, dims=(ROWS,))
+LANE = ph.Lane(id=954, results=(OTHER,), dim=ROWS)
 
 
 FOUR = (const(4),)
@@ -66,9 +68,9 @@ def write(held):
     return ph.Store(id=951, target=held, coordinates=(INDEX,), value=SCALAR, dims=(), proofs=("static",))
 
 
-def read(held):
-    result = ph.Fragment(id=952, dtype=held.dtype)
-    return ph.Load(id=953, results=(result,), source=held, coordinates=(INDEX,), proofs=("static",))
+def read(held, at=INDEX):
+    result = ph.Fragment(id=952, dtype=held.dtype, dims=at.dims)
+    return ph.Load(id=953, results=(result,), source=held, coordinates=(at,), proofs=("static",))
 
 
 USES = (constant(SCALAR, 1.0), constant(INDEX, 0))
@@ -362,6 +364,11 @@ CASES = {
             p, before((alloc(buffer(scope="invocation")),), ph.Store)
         ),
     },
+    "fenced": {  # more in test_fences.py
+        "read after a write of another element": lambda p, r: r(
+            p, before((*USES, LANE, alloc(buffer()), write(buffer()), read(buffer(), OTHER)), ph.Store)
+        ),
+    },
     "buffer-first-write": {
         "read only": lambda p, r: r(
             p, before((constant(INDEX, 0), alloc(buffer()), read(buffer())), ph.Store)
@@ -399,7 +406,8 @@ def test_a_rule_rejects(program, rewrite, rule, case):
 
 def test_buffers_and_atomics_that_are_whole_are_accepted(program, rewrite):
     held = buffer()
-    ops = (*USES, alloc(held), write(held), read(held), atomic())
+    fence = ph.Fence(id=999, target=atomic().target)
+    ops = (*USES, alloc(held), write(held), read(held), atomic(), fence)
     assert problems(rewrite(program, before(ops, ph.Store))) == {}
 
 

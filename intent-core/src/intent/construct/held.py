@@ -34,6 +34,9 @@ class Held:
         c.workspace.append(buffer)
         inner, c.emitter.current = c.emitter.current, c.holding
         c.emitter.effect(ph.BufferAlloc, buffer=buffer)
+        if c.emitter.current.depth:
+            # The storage is the one of the pass before, whose reads by other lanes must be over.
+            c.emitter.effect(ph.Fence, target=buffer)
         c.emitter.current = inner
         return cls(buffer, lanes)
 
@@ -78,7 +81,9 @@ class Held:
         )[0]
 
 
-def hold(c: Context, key: object, at: tuple[Point, ...], frame: Frame, fill: Callable[[], tuple[Held, ...]]) -> tuple[Held, ...]:
+def hold(
+    c: Context, key: object, at: tuple[Point, ...], frame: Frame, fill: Callable[[], tuple[Held, ...]]
+) -> tuple[Held, ...]:
     """Fill buffers where the owner's coordinates live, once per owner."""
     found = c.holds.get(key)
     if found is not None and found[0].open:

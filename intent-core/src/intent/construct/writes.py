@@ -30,7 +30,13 @@ class Target:
     valid: ph.Fragment | None
 
 
-def target_of(c: Context, op: kir.Store | kir.ScatterReduce | kir.Atomic, shape: tuple[Extent, ...], at: At, frame: Frame) -> Target:
+def target_of(
+    c: Context,
+    op: kir.Store | kir.ScatterReduce | kir.Atomic,
+    shape: tuple[Extent, ...],
+    at: At,
+    frame: Frame,
+) -> Target:
     """Evaluate a write's relation; every active predicate guards it."""
     resource, key, owner = c.resource(op.target)
     assumed = op.assumed if isinstance(op, kir.Store) else ()
@@ -50,8 +56,8 @@ def write_store(c: Context, op: kir.Store, at: At, frame: Frame, *, snapshot: bo
     """A unique write. ``snapshot``: other lanes may still have to read what it overwrites."""
     value = c.evaluate(op.value, at, frame)
     to = target_of(c, op, op.target.shape, at, frame)
-    if snapshot and to.key in c.readers:
-        c.fence(to.key)
+    if (snapshot and to.key in c.readers) or to.key in c.dirty:
+        c.fence(to.key)  # an earlier write may be of the same element by another lane
     _store(c, to, value.fragment)
 
 
@@ -72,7 +78,12 @@ def write_scatter(c: Context, op: kir.ScatterReduce, at: At, frame: Frame, *, or
     version = c.read_version(to.key)
     (old,) = c.emitter.emit(
         ph.Load,
-        ((op.target.dtype, c.emitter.union((*to.coordinates, *([to.valid] if to.valid is not None else [])))),),
+        (
+            (
+                op.target.dtype,
+                c.emitter.union((*to.coordinates, *([to.valid] if to.valid is not None else []))),
+            ),
+        ),
         source=to.resource,
         coordinates=to.coordinates,
         valid=to.valid,
@@ -91,7 +102,9 @@ def write_scatter(c: Context, op: kir.ScatterReduce, at: At, frame: Frame, *, or
     _store(c, to, new)
 
 
-def _atomic(c: Context, to: Target, kind: str, operands: tuple[ph.Fragment, ...], order: str, dtype: object) -> tuple[ph.Fragment, ...]:
+def _atomic(
+    c: Context, to: Target, kind: str, operands: tuple[ph.Fragment, ...], order: str, dtype: object
+) -> tuple[ph.Fragment, ...]:
     types = [(dtype, to.dims)]
     if kind == "compare_exchange":
         from intent.types.dtypes import BOOL

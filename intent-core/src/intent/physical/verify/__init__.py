@@ -11,14 +11,23 @@ from typing import Final
 from intent.diagnostics import VerificationError
 from intent.physical.program import Program
 from intent.physical.text import print_op
-from intent.physical.verify import access, buffers, control, interface, space, structured, values
+from intent.physical.verify import (
+    access,
+    buffers,
+    control,
+    fences,
+    interface,
+    space,
+    structured,
+    values,
+)
 from intent.physical.verify.rule import Problem, Rule
 
 __all__ = ["RULES", "Problem", "Rule", "problems", "verify"]
 
 RULES: Final[dict[str, Rule]] = {
     rule.name: rule
-    for module in (values, interface, space, control, structured, access, buffers)
+    for module in (values, interface, space, control, structured, access, buffers, fences)
     for rule in module.RULES
 }
 """Every rule by name, in the order in which they run: later rules rely on what earlier ones ensure."""

@@ -1,0 +1,176 @@
+"""The rule ``fenced``: which accesses of one instance need a fence in between."""
+
+from __future__ import annotations
+
+import pytest
+
+import intent.physical as ph
+from intent.physical.verify import RULES
+from intent.types import dtypes
+from intent.types.extent import const, symbol
+
+N = symbol("N")
+LANES = ph.Dim("lanes", 8)
+Y = ph.View(name="y", dtype=dtypes.F32, shape=(N,), mode="inout", alias="g")
+Z = ph.View(name="z", dtype=dtypes.F32, shape=(N,), mode="inout", alias="g")
+X = ph.View(name="x", dtype=dtypes.F32, shape=(N,), mode="in")
+OTHER = ph.View(name="other", dtype=dtypes.F32, shape=(N,), mode="out")
+
+
+class Body:
+    """Builds one segment body over a lane coordinate, shifted and scalar ones, and a value."""
+
+    def __init__(self, builder):
+        self.b = builder
+        self.lane = builder.add(ph.Lane, dtype=dtypes.INDEX, over=(LANES,), dim=LANES)
+        self.zero, self.one, self.eight = (builder.index(k) for k in (0, 1, 8))
+        self.shifted = builder.point("add", self.lane, self.one, dims=(LANES,))
+        self.value = builder.add(ph.Constant, dtype=dtypes.F32, value=1.0)
+        self.true = builder.add(ph.Constant, dtype=dtypes.BOOL, value=True)
+        self.n = builder.add(ph.LaunchValue, dtype=dtypes.INDEX, extent=N)
+
+    def read(self, at, view=Y):
+        self.b.add(
+            ph.Load, dtype=dtypes.F32, over=at.dims, source=view, coordinates=(at,), proofs=("region",)
+        )
+
+    def write(self, at, view=Y):
+        self.b.add(
+            ph.Store, target=view, coordinates=(at,), value=self.value, dims=at.dims, proofs=("region",)
+        )
+
+    def add(self, at, view=Y):
+        self.b.add(
+            ph.Atomic, target=view, coordinates=(at,), kind="add", operands=(self.value,), dims=at.dims,
+            proofs=("region",),
+        )  # fmt: skip
+
+    def fence(self, view=Y):
+        self.b.add(ph.Fence, target=view)
+
+    def loop(self, body, step=None):
+        index = self.b.fresh(name="i")
+
+        def inside():
+            body(index)
+            return (index,), ()
+
+        region = self.b.inside(inside)
+        self.b.add(ph.Loop, begin=self.zero, end=self.n, step=step or self.eight, body=region)
+
+    def branch(self, then, orelse):
+        regions = [self.b.inside(lambda make=make: (make() or (), ())) for make in (then, orelse)]
+        self.b.add(ph.If, condition=self.true, then=regions[0], orelse=regions[1])
+
+    def block(self, index):
+        return self.b.point("add", index, self.lane, dims=(LANES,))
+
+
+def both(*steps):
+    """A body that takes its steps one after the other."""
+
+    def run(s):
+        for step in steps:
+            step(s)
+
+    return run
+
+
+def looped(*steps, step=None):
+    """The steps inside a loop; each takes the body and the loop's index."""
+
+    def run(s):
+        s.loop(lambda i: [take(s, i) for take in steps] and None, step and getattr(s, step))
+
+    return run
+
+
+NEEDED = {
+    "read after write": both(lambda s: s.write(s.lane), lambda s: s.read(s.shifted)),
+    "write after read": both(lambda s: s.read(s.shifted), lambda s: s.write(s.lane)),
+    "write after write": both(lambda s: s.write(s.lane), lambda s: s.write(s.zero)),
+    "read after atomic": both(lambda s: s.add(s.lane), lambda s: s.read(s.shifted)),
+    "atomic after write": both(lambda s: s.write(s.lane), lambda s: s.add(s.zero)),
+    "another view of the alias group": both(lambda s: s.write(s.lane, Z), lambda s: s.read(s.shifted)),
+    "fence of another class": both(
+        lambda s: s.write(s.lane), lambda s: s.fence(OTHER), lambda s: s.read(s.zero)
+    ),
+    "written in a branch": both(
+        lambda s: s.branch(lambda: s.write(s.lane), lambda: None), lambda s: s.read(s.zero)
+    ),
+    "fenced in one branch": both(
+        lambda s: s.write(s.lane),
+        lambda s: s.branch(s.fence, lambda: None),
+        lambda s: s.read(s.zero),
+    ),
+    "read in the next pass": looped(lambda s, _: s.read(s.shifted), lambda s, _: s.write(s.lane)),
+    "blocks that overlap between passes": looped(
+        lambda s, i: s.read(s.block(i)), lambda s, i: s.write(s.block(i)), step="one"
+    ),
+    "written in a loop": both(looped(lambda s, i: s.write(s.block(i))), lambda s: s.read(s.lane)),
+    "refilled while the pass before is read": looped(
+        lambda s, _: s.write(s.lane), lambda s, _: s.fence(), lambda s, _: s.read(s.shifted)
+    ),
+}
+
+FREE = {
+    "each lane its own": both(lambda s: s.write(s.lane), lambda s: s.read(s.lane), lambda s: s.write(s.lane)),
+    "fenced": both(lambda s: s.write(s.lane), lambda s: s.fence(), lambda s: s.read(s.shifted)),
+    "fenced through the alias group": both(
+        lambda s: s.write(s.lane, Z), lambda s: s.fence(Y), lambda s: s.read(s.shifted)
+    ),
+    "reads only": both(lambda s: s.read(s.lane), lambda s: s.read(s.shifted)),
+    "atomics only": both(lambda s: s.add(s.lane), lambda s: s.add(s.shifted)),
+    "views that do not alias": both(lambda s: s.write(s.lane, OTHER), lambda s: s.read(s.shifted)),
+    "different constants": both(lambda s: s.write(s.zero), lambda s: s.read(s.one)),
+    "blocks of a loop": looped(lambda s, i: s.write(s.block(i))),
+    "elements of a loop": looped(lambda s, i: s.write(i), step="one"),
+    "own element in every pass": looped(lambda s, _: s.read(s.lane), lambda s, _: s.write(s.lane)),
+    "before and in a loop": both(lambda s: s.write(s.lane), looped(lambda s, _: s.read(s.lane))),
+    "fenced in both branches": both(
+        lambda s: s.write(s.lane),
+        lambda s: s.branch(s.fence, s.fence),
+        lambda s: s.read(s.zero),
+    ),
+    "fenced around the loop": looped(
+        lambda s, _: s.fence(),
+        lambda s, _: s.write(s.lane),
+        lambda s, _: s.fence(),
+        lambda s, _: s.read(s.shifted),
+    ),
+}
+
+
+@pytest.fixture
+def found(builder):
+    """``found(body)``: the problems of the rule in a program of that body."""
+
+    def check(body):
+        local = builder.fresh()
+        body(Body(builder))
+        region = ph.Region(args=(local,), ops=tuple(builder.ops))
+        segment = ph.Segment(group=0, axes=(), length=const(1), offset=const(0), body=region)
+        program = ph.Program(name="p", params=(X, Y, Z, OTHER), segments=(segment,), dims=(LANES,))
+        others = [name for name, rule in RULES.items() if name != "fenced" and list(rule.check(program))]
+        assert not others
+        return list(RULES["fenced"].check(program))
+
+    return check
+
+
+@pytest.mark.parametrize("body", NEEDED.values(), ids=NEEDED)
+def test_a_fence_is_needed(found, body):
+    assert found(body)
+
+
+@pytest.mark.parametrize("body", FREE.values(), ids=FREE)
+def test_no_fence_is_needed(found, body):
+    assert found(body) == []
+
+
+def test_many_loops_stay_cheap(builder, found):
+    def nest(s, depth):
+        s.loop(lambda i: (s.write(s.block(i)), nest(s, depth - 1) if depth else None) and None)
+        s.loop(lambda i: s.read(s.block(i)))
+
+    assert found(lambda s: nest(s, 5))
