@@ -30,7 +30,14 @@ class Address:
         return frozenset(m for p in self.coordinates for m in p.members)
 
 
-def address(c: Context, relation: kir.Relation, shape: tuple[Extent, ...], assumed: tuple[bool, ...], at: At, frame: Frame) -> Address:
+def address(
+    c: Context,
+    relation: kir.Relation,
+    shape: tuple[Extent, ...],
+    assumed: tuple[bool, ...],
+    at: At,
+    frame: Frame,
+) -> Address:
     """Evaluate a relation at a point of its result axes."""
     points: list[Point] = []
     proofs: list[ph.Proof] = []
@@ -55,7 +62,9 @@ def _spread(c: Context, point: Point, extent: Extent) -> Point:
     return point
 
 
-def _inside(c: Context, point: Point, extent: Extent, frame: Frame) -> tuple[ph.Proof, frozenset[ph.Fragment]]:
+def _inside(
+    c: Context, point: Point, extent: Extent, frame: Frame
+) -> tuple[ph.Proof, frozenset[ph.Fragment]]:
     if extent in c.slices:
         return "region", frozenset()  # an axis of a slice is only ever taken whole
     tests: set[ph.Fragment] = set()
@@ -86,7 +95,9 @@ def load(c: Context, op: kir.Load, index: int, at: At, frame: Frame) -> Point:
         guards |= frame.active
     mask = c.emitter.conjunction(guards)
     coordinates = (*owner, *(p.fragment for p in where.coordinates))
-    dims = c.emitter.union((*coordinates, *([mask] if mask is not None else []), *([fill] if fill is not None else [])))
+    dims = c.emitter.union(
+        (*coordinates, *([mask] if mask is not None else []), *([fill] if fill is not None else []))
+    )
     least = frame.least if where.promised else None
     version: object = None
     if op.source.mutable:

@@ -106,7 +106,11 @@ def _inner_axes(a: Analysis) -> None:
             held = op.results if not isinstance(op, kir.RegionScan) else op.results[op.outputs :]
             for v in held:
                 for k, e in enumerate(v.shape):
-                    note(a.classes.label((v.id, k)), e, "carried" if not isinstance(op, kir.RegionFold) else "summary")
+                    note(
+                        a.classes.label((v.id, k)),
+                        e,
+                        "carried" if not isinstance(op, kir.RegionFold) else "summary",
+                    )
         if isinstance(op, kir.For):
             if op.parallel:
                 note(a.classes.label(loop_axis(op)), a.trips[op.id], "point")
@@ -120,5 +124,3 @@ def _inner_axes(a: Analysis) -> None:
 
 def _eager(a: Analysis) -> set[int]:
     return a.groups[0].eager if a.groups else set()
-
-

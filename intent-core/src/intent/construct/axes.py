@@ -174,7 +174,9 @@ def _join_relation(classes: AxisClasses, relation: kir.Relation, value: kir.Valu
                 classes.join((coordinate.id, j), (value.id, a))
 
 
-def _join_contract(classes: AxisClasses, lhs: kir.Value, rhs: kir.Value, op: kir.Contract | kir.SparseContract) -> None:
+def _join_contract(
+    classes: AxisClasses, lhs: kir.Value, rhs: kir.Value, op: kir.Contract | kir.SparseContract
+) -> None:
     """Paired axes and the axes of the result. The stored axis of a compressed side is not the logical one."""
     for left, right in (*(op.reduce if isinstance(op, kir.Contract) else ()), *op.batch):
         classes.join((lhs.id, left), (rhs.id, right))
@@ -206,7 +208,9 @@ def _join_regions(op: kir.Op, classes: AxisClasses) -> None:
         _join_region_scan(classes, op)
         return
     if isinstance(op, kir.For):
-        for result, init, arg, value in zip(op.results, op.inits, op.body.args[1:], op.body.yields, strict=True):
+        for result, init, arg, value in zip(
+            op.results, op.inits, op.body.args[1:], op.body.yields, strict=True
+        ):
             for other in (init, arg, value):
                 _same(classes, result, other)
     elif isinstance(op, kir.If):
@@ -244,7 +248,12 @@ def _join_region_scan(classes: AxisClasses, op: kir.RegionScan) -> None:
     _join_all(classes, op.captures, op.summarize.args[n:], op.emit.args[n + s :])
     for other in op.source[1:]:
         classes.join((op.source[0].id, op.axis), (other.id, op.axis))
-    columns = (op.summarize.yields, op.combine.args[:summaries], op.combine.args[summaries:], op.combine.yields)
+    columns = (
+        op.summarize.yields,
+        op.combine.args[:summaries],
+        op.combine.args[summaries:],
+        op.combine.yields,
+    )
     _join_all(classes, op.identity, *columns, op.apply.args[:summaries])
     states = (op.apply.args[summaries:], op.apply.yields, op.emit.args[n : n + s])
     _join_all(classes, op.results[o:], op.initial, *states)

@@ -43,8 +43,16 @@ class UpperBounds:
             for atom in monomial:
                 if isinstance(atom, Call) and atom.op == "min" and k > 0 and len(monomial) == 1:
                     found += [e.substitute({atom: arg}) for arg in atom.args]
-                if isinstance(atom, Call) and atom.op == "max" and k > 0 and len(monomial) == 1 and e.terms[0][0] == monomial:
-                    found += [e.substitute({atom: arg}) for arg in atom.args if not self.facts.nonnegative(-arg)][:1]
+                if (
+                    isinstance(atom, Call)
+                    and atom.op == "max"
+                    and k > 0
+                    and len(monomial) == 1
+                    and e.terms[0][0] == monomial
+                ):
+                    found += [
+                        e.substitute({atom: arg}) for arg in atom.args if not self.facts.nonnegative(-arg)
+                    ][:1]
                 if isinstance(atom, Dyn) and atom.value in self.facts.dyn and len(monomial) == 1:
                     low, high = self.facts.dyn[atom.value]
                     bound = high if k > 0 else low

@@ -53,7 +53,9 @@ def full_home(c: Context, value: kir.Value, axes: frozenset[int], at: At, frame:
         inner = c.traversal((value.id, axis))
         label = c.analysis.classes.label((value.id, axis))
         if inner.mode != "resident":
-            raise PlanError(f"a value carried between iterations is read across its axis {label}; that axis must be resident")
+            raise PlanError(
+                f"a value carried between iterations is read across its axis {label}; that axis must be resident"
+            )
         others = {d for k, p in enumerate(points) if k != axis for d in p.fragment.dims}
         points[axis] = c.resident_point(label, e, inner.size, frame.lanes | others, frame)
     return tuple(points)
@@ -65,7 +67,9 @@ def whole(c: Context, value: kir.Value, frame: Frame) -> At:
     return full_home(c, value, frozenset(range(value.rank)), blank, frame)
 
 
-def held_binding(c: Context, component: int, value: ph.Fragment, home: At, full: frozenset[int] | None = None) -> Binding:
+def held_binding(
+    c: Context, component: int, value: ph.Fragment, home: At, full: frozenset[int] | None = None
+) -> Binding:
     """A value that exists at ``home``, readable anywhere along its whole axes ``full`` (all of them if None)."""
     every = frozenset(range(len(home))) if full is None else full
 
@@ -82,7 +86,9 @@ class Opened(Protocol):
     scope: Scope
     args: list[ph.Fragment]
 
-    def close(self, c: Context, inits: tuple[ph.Fragment, ...], yields: tuple[ph.Fragment, ...]) -> tuple[ph.Fragment, ...]:
+    def close(
+        self, c: Context, inits: tuple[ph.Fragment, ...], yields: tuple[ph.Fragment, ...]
+    ) -> tuple[ph.Fragment, ...]:
         """End the body and place the loop; the results are the final carries."""
         ...
 
@@ -90,8 +96,23 @@ class Opened(Protocol):
 class Carries:
     """The carries of one loop under construction."""
 
-    def __init__(self, c: Context, values: tuple[kir.Value, ...], homes: Homes, opened: Opened, init: Callable[[int, At], ph.Fragment], frame: Frame) -> None:
-        self.c, self.values, self.homes, self.opened, self.init, self.frame = c, values, homes, opened, init, frame
+    def __init__(
+        self,
+        c: Context,
+        values: tuple[kir.Value, ...],
+        homes: Homes,
+        opened: Opened,
+        init: Callable[[int, At], ph.Fragment],
+        frame: Frame,
+    ) -> None:
+        self.c, self.values, self.homes, self.opened, self.init, self.frame = (
+            c,
+            values,
+            homes,
+            opened,
+            init,
+            frame,
+        )
         self.inits: dict[int, ph.Fragment] = {}
         self.args: dict[int, ph.Fragment] = {}
 
@@ -149,7 +170,13 @@ class Carries:
         return dict(zip(order, results, strict=True))
 
 
-def settle(c: Context, values: tuple[kir.Value, ...], homes: Homes, frame: Frame, build: Callable[[], dict[int, ph.Fragment]]) -> dict[int, ph.Fragment]:
+def settle(
+    c: Context,
+    values: tuple[kir.Value, ...],
+    homes: Homes,
+    frame: Frame,
+    build: Callable[[], dict[int, ph.Fragment]],
+) -> dict[int, ph.Fragment]:
     """Build until every home and every dim is settled."""
     scope = c.emitter.current
     for _ in range(64):

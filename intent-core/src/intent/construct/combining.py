@@ -47,14 +47,19 @@ class Combiner:
         """The identity per component, at the result's free coordinates."""
         c, op = self.c, self.op
         if op.kind is None:
-            return [(c.scalar(v, frame) if v.rank == 0 else c.evaluate(v, at, frame)).fragment for v in op.identity]
+            return [
+                (c.scalar(v, frame) if v.rank == 0 else c.evaluate(v, at, frame)).fragment
+                for v in op.identity
+            ]
         dtype = op.operands[0].dtype
         found = [c.emitter.constant(identity_of(op.kind, dtype), dtype)]
         if self.positions:
             found.append(c.emitter.index(INDEX.maximum))
         return found
 
-    def apply(self, left: tuple[ph.Fragment, ...], right: tuple[ph.Fragment, ...], frame: Frame) -> tuple[ph.Fragment, ...]:
+    def apply(
+        self, left: tuple[ph.Fragment, ...], right: tuple[ph.Fragment, ...], frame: Frame
+    ) -> tuple[ph.Fragment, ...]:
         """combine(left, right), lane by lane, in this order."""
         c, op = self.c, self.op
         if op.kind in ("argmax", "argmin"):
@@ -82,7 +87,9 @@ class Combiner:
             c.regions[op.id] = known
         return captures, known
 
-    def _better(self, kind: str, left: tuple[ph.Fragment, ...], right: tuple[ph.Fragment, ...]) -> tuple[ph.Fragment, ...]:
+    def _better(
+        self, kind: str, left: tuple[ph.Fragment, ...], right: tuple[ph.Fragment, ...]
+    ) -> tuple[ph.Fragment, ...]:
         """The better of two (value, position) pairs: NaN wins, then the extreme value, then the lower position."""
         (a, i), (b, j) = left, right
         e = self.c.emitter
@@ -103,7 +110,9 @@ def combiner(c: Context, op: kir.Reduce | kir.Scan) -> Combiner:
 
 def inline(c: Context, region: kir.Region, args: tuple[Point, ...], frame: Frame) -> tuple[Point, ...]:
     """A region of scalars with its arguments replaced by fragments."""
-    inner = Frame(region.id, frame, c.emitter.current, active=frame.active, lanes=frame.lanes, least=frame.least)
+    inner = Frame(
+        region.id, frame, c.emitter.current, active=frame.active, lanes=frame.lanes, least=frame.least
+    )
     for arg, point in zip(region.args, args, strict=True):
         inner.bindings[arg.id] = constant_binding(point)
     return tuple(c.scalar(v, inner) for v in region.yields)

@@ -80,7 +80,8 @@ def construct(kernel: kir.Kernel, plan: Plan, analysis: Analysis | None = None) 
         offset = offset + segment.length
         next_id = context.emitter.next_id
     params = tuple(
-        views[p.name] if isinstance(p, kir.View) else ph.ScalarParam(name=p.name, dtype=p.value.dtype) for p in kernel.params
+        views[p.name] if isinstance(p, kir.View) else ph.ScalarParam(name=p.name, dtype=p.value.dtype)
+        for p in kernel.params
     )
     used = {d for s in segments for op in walk(s.body) for r in op.results for d in r.dims}
     used |= {d for s in segments for op in walk(s.body) if isinstance(op, ph.Store) for d in op.dims}
@@ -114,7 +115,9 @@ def _segment(c: Context, number: int, group: Group, plan: GroupPlan, offset: Ext
     axes = []
     for label, block in plan.instance:
         if label not in known:
-            raise PlanError(f"{label} is not an instance axis of group {number}; it has {', '.join(known) or 'none'}")
+            raise PlanError(
+                f"{label} is not an instance axis of group {number}; it has {', '.join(known) or 'none'}"
+            )
         if block > 1 and known[label].single:
             raise PlanError(f"control depends on the point of {label}; its block must be 1, not {block}")
         axes.append(ph.SegmentAxis(label=label, extent=known[label].extent, block=block))

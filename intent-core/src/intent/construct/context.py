@@ -46,7 +46,11 @@ class Slice:
 def local_ordinal(c: Context, current: Slice, ordinal: ph.Fragment) -> ph.Fragment:
     """An ordinal of the source axis counted from the beginning of the current slice."""
     definition = c.emitter.definition.get(ordinal.id)
-    if isinstance(definition, ph.Pointwise) and definition.fn == "add" and definition.operands[0].id == current.start.id:
+    if (
+        isinstance(definition, ph.Pointwise)
+        and definition.fn == "add"
+        and definition.operands[0].id == current.start.id
+    ):
         return definition.operands[1]
     return c.emitter.pointwise("sub", ordinal, current.start)
 
@@ -139,7 +143,9 @@ class Context:
         if e.const is not None:
             return Point(self.emitter.index(e.const), low=e, high=e)
         if e.launch_visible:
-            return Point(self.emitter.emit(ph.LaunchValue, ((INDEX, ()),), extent=e, name="")[0], low=e, high=e)
+            return Point(
+                self.emitter.emit(ph.LaunchValue, ((INDEX, ()),), extent=e, name="")[0], low=e, high=e
+            )
         total: ph.Fragment | None = None
         members: frozenset[ph.Fragment] = frozenset()
         for monomial, k in e.terms:
@@ -147,7 +153,9 @@ class Context:
             for atom in monomial:
                 factor = self._atom(atom, frame)
                 members |= factor.members
-                term = factor.fragment if term is None else self.emitter.pointwise("mul", term, factor.fragment)
+                term = (
+                    factor.fragment if term is None else self.emitter.pointwise("mul", term, factor.fragment)
+                )
             assert term is not None
             if monomial and abs(k) != 1:
                 term = self.emitter.pointwise("mul", term, self.emitter.index(abs(k)))
@@ -192,7 +200,9 @@ class Context:
         """Lane dims that a new axis must not share: those of the coordinates at hand and of enclosing points."""
         return frame.lanes | {d for p in at for d in p.fragment.dims}
 
-    def lane_dim(self, label: str, size: int, used: frozenset[ph.Dim], before: Iterable[ph.Dim] = ()) -> ph.Dim:
+    def lane_dim(
+        self, label: str, size: int, used: frozenset[ph.Dim], before: Iterable[ph.Dim] = ()
+    ) -> ph.Dim:
         """A lane dim for an axis of class ``label``: the first one of that class not in use here."""
         taken = {d.name for d in used}
         sizes = {d.name: d.size for d in self.emitter.order.dims}
@@ -224,7 +234,15 @@ class Context:
             return True
         return False
 
-    def resident_point(self, label: str, e: Extent, size: int, used: frozenset[ph.Dim], frame: Frame, before: Iterable[ph.Dim] = ()) -> Point:
+    def resident_point(
+        self,
+        label: str,
+        e: Extent,
+        size: int,
+        used: frozenset[ph.Dim],
+        frame: Frame,
+        before: Iterable[ph.Dim] = (),
+    ) -> Point:
         """All members of an axis at once, in ``size`` lanes."""
         self._require_at_most(e, size)
         dim = self.lane_dim(label, size, used, before)
@@ -242,12 +260,23 @@ class Context:
             return
         bound = self.analysis.upper_bound(e)
         if bound is None:
-            raise PlanError(f"extent {e} is not known before launch; the axis cannot be resident in {size} lanes")
+            raise PlanError(
+                f"extent {e} is not known before launch; the axis cannot be resident in {size} lanes"
+            )
         if bound.const is not None and bound.const <= size:
             return
         self.guards.add(ph.Guard(kind="at_most", extent=bound, bound=size))
 
-    def block_point(self, start: ph.Fragment, label: str, e: Extent, block: int, used: frozenset[ph.Dim], frame: Frame, before: Iterable[ph.Dim] = ()) -> Point:
+    def block_point(
+        self,
+        start: ph.Fragment,
+        label: str,
+        e: Extent,
+        block: int,
+        used: frozenset[ph.Dim],
+        frame: Frame,
+        before: Iterable[ph.Dim] = (),
+    ) -> Point:
         """``block`` consecutive members of an axis that begin at ``start`` (a multiple of block)."""
         if block == 1:
             return Point(start, low=const(0), high=e - 1)
@@ -301,4 +330,3 @@ class Context:
         self.versions[key] = self.versions.get(key, 0) + 1
         self.dirty.discard(key)
         self.readers.discard(key)
-

@@ -18,11 +18,16 @@ At = tuple[Point, ...]
 def contract(c: Context, op: kir.Contract, index: int, at: At, frame: Frame) -> Point:
     """A loop over blocks of the paired axes with one accumulator, or a single product when they are resident."""
     left, right = free_coordinates(op.lhs, op.rhs, op, at)
-    axes = [(k, c.analysis.classes.label((op.lhs.id, k)), op.lhs.shape[k], c.traversal((op.lhs.id, k))) for k, _ in op.reduce]
+    axes = [
+        (k, c.analysis.classes.label((op.lhs.id, k)), op.lhs.shape[k], c.traversal((op.lhs.id, k)))
+        for k, _ in op.reduce
+    ]
     # The summed lanes stand between the left and the right free lanes, as a matrix product has them.
-    right_only = {d for p in right.values() for d in p.fragment.dims} - {d for p in left.values() for d in p.fragment.dims}
+    right_only = {d for p in right.values() for d in p.fragment.dims} - {
+        d for p in left.values() for d in p.fragment.dims
+    }
     walk = walk_axes(c, axes, c.used_dims(at, frame), frame, before=right_only)
-    for (lk, rk) in op.reduce:
+    for lk, rk in op.reduce:
         left[lk] = right[rk] = walk.points[lk]
     lhs = c.evaluate(op.lhs, tuple(left[k] for k in range(op.lhs.rank)), frame)
     rhs = c.evaluate(op.rhs, tuple(right[k] for k in range(op.rhs.rank)), frame)
@@ -59,12 +64,26 @@ def free_coordinates(
     return left, right
 
 
-def _product(c: Context, op: kir.Contract, a: ph.Fragment, b: ph.Fragment, acc: ph.Fragment | None, dims: tuple[ph.Dim, ...], summed: tuple[ph.Dim, ...]) -> ph.Fragment:
+def _product(
+    c: Context,
+    op: kir.Contract,
+    a: ph.Fragment,
+    b: ph.Fragment,
+    acc: ph.Fragment | None,
+    dims: tuple[ph.Dim, ...],
+    summed: tuple[ph.Dim, ...],
+) -> ph.Fragment:
     if not summed:
         term = c.emitter.pointwise("mul", cast_fragment(c, a, op.result), cast_fragment(c, b, op.result))
         return term if acc is None else c.emitter.pointwise("add", acc, c.emitter.broadcast(term, dims))
     # A summed lane that one side does not vary over still counts once per member.
     a, b = (c.emitter.broadcast(x, summed) for x in (a, b))
     return c.emitter.emit(
-        ph.Contract, ((op.result.dtype, dims),), lhs=a, rhs=b, accumulator=acc, dims=summed, name=op.result.name
+        ph.Contract,
+        ((op.result.dtype, dims),),
+        lhs=a,
+        rhs=b,
+        accumulator=acc,
+        dims=summed,
+        name=op.result.name,
     )[0]

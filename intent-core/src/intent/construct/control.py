@@ -50,9 +50,13 @@ def loop(c: Context, op: kir.For, index: int, at: At, frame: Frame) -> Point:
 
     def build() -> dict[int, ph.Fragment]:
         opened = open_for(c, op, frame)
-        body = Frame(op.body.id, frame, opened.scope, active=frame.active, lanes=frame.lanes, least=frame.least)
+        body = Frame(
+            op.body.id, frame, opened.scope, active=frame.active, lanes=frame.lanes, least=frame.least
+        )
         body.bindings[op.body.args[0].id] = bind_counter(c, op, opened, frame)
-        carries = Carries(c, op.results, homes, opened, lambda k, home: c.evaluate(op.inits[k], home, frame).fragment, frame)
+        carries = Carries(
+            c, op.results, homes, opened, lambda k, home: c.evaluate(op.inits[k], home, frame).fragment, frame
+        )
         for k, arg in enumerate(op.body.args[1:]):
             body.bindings[arg.id] = carries.binding(k)
         return carries.finish(lambda k, home: c.evaluate(op.body.yields[k], home, body).fragment)
@@ -72,7 +76,14 @@ def branch(c: Context, op: kir.If, index: int, at: At, frame: Frame) -> Point:
     negated = c.emitter.pointwise("not", condition.fragment)
     sides = []
     for region, test in ((op.then, condition.fragment), (op.orelse, negated)):
-        inner = Frame(region.id, frame, c.emitter.current, active=frame.active | {test}, lanes=frame.lanes, least=frame.least)
+        inner = Frame(
+            region.id,
+            frame,
+            c.emitter.current,
+            active=frame.active | {test},
+            lanes=frame.lanes,
+            least=frame.least,
+        )
         sides.append(c.evaluate(region.yields[index], at, inner))
     name = op.results[index].name
     made = c.emitter.pointwise("select", condition.fragment, sides[0].fragment, sides[1].fragment, name=name)

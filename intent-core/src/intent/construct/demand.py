@@ -28,7 +28,9 @@ class Read:
 class Demand:
     """Traces values from a statement to the memory they read."""
 
-    def __init__(self, definitions: Definitions, points: dict[int, AxisKey], loops: dict[int, kir.For]) -> None:
+    def __init__(
+        self, definitions: Definitions, points: dict[int, AxisKey], loops: dict[int, kir.For]
+    ) -> None:
         self.definitions = definitions
         self.points = points
         self.loops = loops
@@ -38,7 +40,11 @@ class Demand:
         """The signature of a coordinate value whose axes lie along ``axes``."""
         if value.rank == 0:
             key = self.points.get(value.id)
-            return None if key is None else (key, self._base(self.loops[value.id].begin, self.loops[value.id].step))
+            return (
+                None
+                if key is None
+                else (key, self._base(self.loops[value.id].begin, self.loops[value.id].step))
+            )
         op = self.definitions.op.get(value.id)
         if isinstance(op, kir.Iota) and axes[0] is not None:
             return axes[0], self._base(op.begin, op.step)
@@ -86,7 +92,9 @@ class Demand:
             if value in args:
                 yield from self.reads(outer[args.index(value)], axes)
 
-    def _operands(self, op: kir.Op, value: kir.Value, axes: tuple[AxisKey | None, ...]) -> Iterator[tuple[kir.Value, tuple[AxisKey | None, ...]]]:  # noqa: C901, PLR0912
+    def _operands(
+        self, op: kir.Op, value: kir.Value, axes: tuple[AxisKey | None, ...]
+    ) -> Iterator[tuple[kir.Value, tuple[AxisKey | None, ...]]]:  # noqa: C901, PLR0912
         match op:
             case kir.Pointwise():
                 yield from ((v, axes) for v in op.operands)
@@ -140,11 +148,18 @@ class Demand:
                 yield from ((op.inits[k], axes), (op.body.yields[k], axes), (op.condition.yields[0], ()))
             case kir.RegionFold():
                 k = op.results.index(value)
-                yield from ((op.identity[k], axes), (op.summarize.yields[k], axes), (op.combine.yields[k], axes))
+                yield from (
+                    (op.identity[k], axes),
+                    (op.summarize.yields[k], axes),
+                    (op.combine.yields[k], axes),
+                )
             case kir.RegionScan():
                 k = op.results.index(value)
                 if k < op.outputs:
-                    yield op.emit.yields[k], tuple(None if n == op.output_axis else a for n, a in enumerate(axes))
+                    yield (
+                        op.emit.yields[k],
+                        tuple(None if n == op.output_axis else a for n, a in enumerate(axes)),
+                    )
                 else:
                     yield from ((op.initial[k - op.outputs], axes), (op.apply.yields[k - op.outputs], axes))
             case kir.If():
@@ -189,7 +204,9 @@ def _columns(op: kir.Op) -> Columns:
 Operands = Iterator[tuple[kir.Value, tuple[AxisKey | None, ...]]]
 
 
-def _contract_operands(op: kir.Contract | kir.SparseContract, lhs: kir.Value, rhs: kir.Value, axes: tuple[AxisKey | None, ...]) -> Operands:
+def _contract_operands(
+    op: kir.Contract | kir.SparseContract, lhs: kir.Value, rhs: kir.Value, axes: tuple[AxisKey | None, ...]
+) -> Operands:
     summed = {k for k, _ in op.reduce}
     left = dict(zip((k for k in range(lhs.rank) if k not in summed), axes, strict=False))
     used = {k for _, k in (*op.reduce, *op.batch)}

@@ -90,7 +90,9 @@ class Effects:
     def eager_reads(self) -> set[int]:
         """Reads of mutable memory that a later write would change before their last use."""
         found = set()
-        writes = [(self.position[op.id], w) for op in walk(self.kernel.body) if (w := written_class(op)) is not None]
+        writes = [
+            (self.position[op.id], w) for op in walk(self.kernel.body) if (w := written_class(op)) is not None
+        ]
         for op in walk(self.kernel.body):
             if not (isinstance(op, kir.Load) and op.source.mutable):
                 continue

@@ -135,7 +135,9 @@ class Emitter:
                 inner.least = least
             inner = inner.parent
 
-    def effect(self, node: type[ph.Op], types: tuple[tuple[DType, tuple[ph.Dim, ...]], ...] = (), /, **payload: Any) -> tuple[ph.Fragment, ...]:
+    def effect(
+        self, node: type[ph.Op], types: tuple[tuple[DType, tuple[ph.Dim, ...]], ...] = (), /, **payload: Any
+    ) -> tuple[ph.Fragment, ...]:
         """An effect, at the current position; it pins every enclosing scope."""
         results = tuple(self.fragment(dtype, dims, self.current) for dtype, dims in types)
         self._append(self.current, node, results, payload)
@@ -149,7 +151,9 @@ class Emitter:
             scope.pinned = True
             scope = scope.parent
 
-    def _append(self, scope: Scope, node: type[ph.Op], results: tuple[ph.Fragment, ...], payload: dict[str, Any]) -> ph.Op:
+    def _append(
+        self, scope: Scope, node: type[ph.Op], results: tuple[ph.Fragment, ...], payload: dict[str, Any]
+    ) -> ph.Op:
         self.next_id += 1
         op = node(id=self.next_id, results=results, origin=self.origin, span=self.span, **payload)
         scope.ops.append(op)
@@ -168,7 +172,9 @@ class Emitter:
     def lane(self, dim: ph.Dim) -> ph.Fragment:
         return self.emit(ph.Lane, ((INDEX, (dim,)),), dim=dim, name=dim.name)[0]
 
-    def pointwise(self, fn: str, *operands: ph.Fragment, dtype: DType | None = None, name: str = "", **flags: bool) -> ph.Fragment:
+    def pointwise(
+        self, fn: str, *operands: ph.Fragment, dtype: DType | None = None, name: str = "", **flags: bool
+    ) -> ph.Fragment:
         dims = self.union(operands)
         if dtype is None:
             dtype = operands[1].dtype if fn == "select" else operands[0].dtype
@@ -239,12 +245,17 @@ class Emitter:
                 outside += [y for y in region.yields if self.home[y.id].open]
         pinned = any(s.pinned for s in scopes)
         for scope in scopes:
-            if scope.least is not None and scope.least.open and (least is None or scope.least.depth > least.depth):
+            if (
+                scope.least is not None
+                and scope.least.open
+                and (least is None or scope.least.depth > least.depth)
+            ):
                 least = scope.least
         target = self.current if pinned else self._target(outside, least)
         self.next_id += 1
         results = tuple(
-            self.fragment(dtype, dims, target, names[k] if k < len(names) else "") for k, (dtype, dims) in enumerate(types)
+            self.fragment(dtype, dims, target, names[k] if k < len(names) else "")
+            for k, (dtype, dims) in enumerate(types)
         )
         self._append(target, node, results, payload)
         return results
@@ -270,4 +281,6 @@ def _freeze(value: Any) -> Any:
 
 def payload_fields(op: ph.Op) -> dict[str, Any]:
     """The fields of an operation besides identity, results and source."""
-    return {f.name: getattr(op, f.name) for f in fields(op) if f.name not in ("id", "results", "origin", "span")}
+    return {
+        f.name: getattr(op, f.name) for f in fields(op) if f.name not in ("id", "results", "origin", "span")
+    }

@@ -33,7 +33,14 @@ def open_slices(c: Context, op: kir.RegionFold | kir.RegionScan, frame: Frame) -
     return opened
 
 
-def slice_frame(c: Context, op: kir.RegionFold | kir.RegionScan, region: kir.Region, state: list[Binding], frame: Frame, scope: object) -> Frame:
+def slice_frame(
+    c: Context,
+    op: kir.RegionFold | kir.RegionScan,
+    region: kir.Region,
+    state: list[Binding],
+    frame: Frame,
+    scope: object,
+) -> Frame:
     """A helper's frame: slices of the source, then ``state``, then the captures."""
     inner = Frame(region.id, frame, scope, active=frame.active, lanes=frame.lanes, least=frame.least)  # type: ignore[arg-type]
     bindings: list[Binding] = [_outer(c, v, frame) for v in op.source]
@@ -69,7 +76,14 @@ def region_fold(c: Context, op: kir.RegionFold, index: int, at: At, frame: Frame
 
     def build() -> dict[int, ph.Fragment]:
         opened = open_slices(c, op, frame)
-        carries = Carries(c, op.results, homes, opened, lambda k, home: c.evaluate(op.identity[k], home, frame).fragment, frame)
+        carries = Carries(
+            c,
+            op.results,
+            homes,
+            opened,
+            lambda k, home: c.evaluate(op.identity[k], home, frame).fragment,
+            frame,
+        )
         summarize = slice_frame(c, op, op.summarize, [], frame, opened.scope)
         left = [carries.binding(k) for k in range(len(op.results))]
         combine = region_frame(op.combine, [*left, *yielded(c, op.summarize, summarize)], frame, opened.scope)
@@ -85,5 +99,7 @@ def region_fold(c: Context, op: kir.RegionFold, index: int, at: At, frame: Frame
         # The other components of the same fold come out of the same loop.
         if homes.full[k] == frozenset():
             other = (op.id, k, tuple(p.key for p in homes.at[k]))
-            frame.memo.setdefault(other, (Point(fragment, frozenset(m for p in homes.at[k] for m in p.members)),))
+            frame.memo.setdefault(
+                other, (Point(fragment, frozenset(m for p in homes.at[k] for m in p.members)),)
+            )
     return Point(value, members)

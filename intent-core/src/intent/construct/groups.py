@@ -107,7 +107,14 @@ class Group:
 class Grouping:
     """Forms the groups of a kernel."""
 
-    def __init__(self, kernel: kir.Kernel, definitions: Definitions, classes: AxisClasses, effects: Effects, trips: dict[int, Extent]) -> None:
+    def __init__(
+        self,
+        kernel: kir.Kernel,
+        definitions: Definitions,
+        classes: AxisClasses,
+        effects: Effects,
+        trips: dict[int, Extent],
+    ) -> None:
         self.kernel = kernel
         self.definitions = definitions
         self.classes = classes
@@ -132,7 +139,10 @@ class Grouping:
                 self.units.append(self._unit(op, prefix))
 
     def _unit(self, op: kir.Op, prefix: tuple[kir.For, ...]) -> Unit:
-        candidates = [Candidate((("for", f.id, 0),), self.classes.label(loop_axis(f)), self.trips[f.id], True) for f in prefix]
+        candidates = [
+            Candidate((("for", f.id, 0),), self.classes.label(loop_axis(f)), self.trips[f.id], True)
+            for f in prefix
+        ]
         candidates += self._written_axes([op] if isinstance(op, WRITES) else self._inner_writes(op))
         candidates = [c for c in candidates if c.extent.launch_visible and c.extent.const != 1]
         unit = Unit(prefix, op, candidates)
@@ -142,7 +152,11 @@ class Grouping:
     def _inner_writes(self, op: kir.Op) -> list[kir.Op]:
         """The writes inside control, when nothing else inside forbids running an axis of theirs in parallel."""
         inner = [o for r in regions_of(op) for o in walk(r)]
-        if any(isinstance(o, kir.BufferAlloc | kir.Atomic | kir.ScatterReduce) or (isinstance(o, kir.For) and o.parallel) for o in inner):
+        if any(
+            isinstance(o, kir.BufferAlloc | kir.Atomic | kir.ScatterReduce)
+            or (isinstance(o, kir.For) and o.parallel)
+            for o in inner
+        ):
             return []
         return [o for o in inner if isinstance(o, kir.Store)]
 
@@ -209,14 +223,23 @@ class Grouping:
                 # Along an ordered axis every element needs those before it: work that instances would repeat.
                 ordered = ordered_axis(producer, value_id)
                 own = {a for k, a in enumerate(axes) if k != ordered}
-                unit.shared |= {k for c in unit.candidates if not c.declared and not set(c.keys) & own for k in c.keys}
+                unit.shared |= {
+                    k for c in unit.candidates if not c.declared and not set(c.keys) & own for k in c.keys
+                }
 
     def _carried_axes(self, value: kir.Value, unit: Unit) -> tuple[AxisKey | None, ...]:
         """A carried tensor runs along an instance axis where it has an axis of that class."""
         axes: list[AxisKey | None] = []
         for k in range(value.rank):
             label = self.classes.label((value.id, k))
-            key = next((c.keys[0] for c in unit.candidates if not c.declared and c.label == label and c.keys[0] not in axes), None)
+            key = next(
+                (
+                    c.keys[0]
+                    for c in unit.candidates
+                    if not c.declared and c.label == label and c.keys[0] not in axes
+                ),
+                None,
+            )
             axes.append(key)
         return tuple(axes)
 
@@ -308,7 +331,13 @@ class Grouping:
             matches = [candidate]
             for n, unit in enumerate(units[1:], 1):
                 match = next((c for c in unit.candidates if c.keys == candidate.keys), None) or next(
-                    (c for c in unit.candidates if not taken[n] & set(c.keys) and c.label == candidate.label and c.extent is candidate.extent),
+                    (
+                        c
+                        for c in unit.candidates
+                        if not taken[n] & set(c.keys)
+                        and c.label == candidate.label
+                        and c.extent is candidate.extent
+                    ),
                     None,
                 )
                 if match is None:
@@ -334,9 +363,18 @@ class Grouping:
         statements = set()
         for unit in units:
             statements |= {f.id for f in unit.prefix} | {unit.op.id}
-            statements |= {o.id for r in regions_of(unit.op) for o in walk(r) if self.effects.has_effect(o) or isinstance(o, kir.AssumeInBounds)}
-        snapshot = {op.id for unit in units for op, sig in unit.writes if self._overwrites_reads(unit, op, sig)}
-        return Group(tuple(axes), keys, statements, self.eager, snapshot, self._ordered(units), why, tuple(units))
+            statements |= {
+                o.id
+                for r in regions_of(unit.op)
+                for o in walk(r)
+                if self.effects.has_effect(o) or isinstance(o, kir.AssumeInBounds)
+            }
+        snapshot = {
+            op.id for unit in units for op, sig in unit.writes if self._overwrites_reads(unit, op, sig)
+        }
+        return Group(
+            tuple(axes), keys, statements, self.eager, snapshot, self._ordered(units), why, tuple(units)
+        )
 
     def _ordered(self, units: list[Unit]) -> set[int]:
         """Colliding writes that no atomic performs, and the loops around them."""
@@ -348,14 +386,19 @@ class Grouping:
         return found
 
     def _around(self, outer: kir.Op, inner: kir.Op) -> set[int]:
-        return {o.id for o in (outer, *(x for r in regions_of(outer) for x in walk(r))) if any(inner in walk(r) for r in regions_of(o))}
+        return {
+            o.id
+            for o in (outer, *(x for r in regions_of(outer) for x in walk(r)))
+            if any(inner in walk(r) for r in regions_of(o))
+        }
 
     def _overwrites_reads(self, unit: Unit, op: kir.Op, signature: tuple[Signature, ...]) -> bool:
         if not isinstance(op, kir.Store):
             return False
         cls = alias_class(op.target)
         return any(
-            alias_class(r.op.source) == cls and (None in r.signature or r.signature != signature) for r in unit.reads
+            alias_class(r.op.source) == cls and (None in r.signature or r.signature != signature)
+            for r in unit.reads
         )
 
     def _independent(self, units: list[Unit], keys: list[AxisKey]) -> bool:
@@ -379,7 +422,10 @@ class Grouping:
     def _separated(self, signatures: list[tuple[Signature, ...]], keys: set[AxisKey]) -> bool:
         """Whether some source axis follows the execution axis identically in every access."""
         for column in zip(*signatures, strict=False):
-            if all(s is not None and s[0] in keys for s in column) and len({s[1] for s in column if s is not None}) == 1:
+            if (
+                all(s is not None and s[0] in keys for s in column)
+                and len({s[1] for s in column if s is not None}) == 1
+            ):
                 return True
         return False
 
@@ -412,7 +458,9 @@ class Grouping:
         if isinstance(op, kir.While):
             return True
         if isinstance(op, kir.If) and self.effects.has_effect(op):
-            return op.condition.id in tainted and any(isinstance(o, kir.For | kir.While | kir.If) for r in regions_of(op) for o in walk(r))
+            return op.condition.id in tainted and any(
+                isinstance(o, kir.For | kir.While | kir.If) for r in regions_of(op) for o in walk(r)
+            )
         return any(not e.launch_visible for r in op.results for e in r.shape)
 
 
@@ -451,4 +499,9 @@ def has_atomic(op: kir.ScatterReduce) -> bool:
 
 def commute(x: kir.Op, y: kir.Op) -> bool:
     """Whether two writes to one resource may happen in either order."""
-    return isinstance(x, kir.ScatterReduce) and isinstance(y, kir.ScatterReduce) and x.kind is not None and x.kind == y.kind
+    return (
+        isinstance(x, kir.ScatterReduce)
+        and isinstance(y, kir.ScatterReduce)
+        and x.kind is not None
+        and x.kind == y.kind
+    )

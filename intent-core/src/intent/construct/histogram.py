@@ -20,7 +20,10 @@ def histogram(c: Context, op: kir.Histogram, index: int, at: At, frame: Frame) -
     e = c.emitter
     (bin_,) = at
     values, counts = op.values, op.result
-    axes = [(k, c.analysis.classes.label((values.id, k)), n, c.traversal((values.id, k))) for k, n in enumerate(values.shape)]
+    axes = [
+        (k, c.analysis.classes.label((values.id, k)), n, c.traversal((values.id, k)))
+        for k, n in enumerate(values.shape)
+    ]
     walk = walk_axes(c, axes, c.used_dims(at, frame), frame)
     where = tuple(walk.points[k] for k in range(values.rank))
     value = c.evaluate(values, where, frame)

@@ -43,7 +43,9 @@ class Facts:
         """Whether ``e >= 0`` follows from symbols being non-negative and the known facts."""
         if e is None:
             return False
-        return self._nonnegative(self._resolve(e)) or any(self._nonnegative(self._resolve(e - k)) for k in self.known)
+        return self._nonnegative(self._resolve(e)) or any(
+            self._nonnegative(self._resolve(e - k)) for k in self.known
+        )
 
     def at_most(self, low: Extent | None, high: Extent | None) -> bool:
         """Whether ``low <= high``."""
@@ -108,7 +110,9 @@ def pointwise_bounds(fn: str, points: tuple[Point, ...], facts: Facts) -> tuple[
         return low, high
     if fn == "maximum" and a.low is not None and b.low is not None:
         low = a.low if facts.at_most(b.low, a.low) else b.low
-        high = a.high if facts.at_most(b.high, a.high) else (b.high if facts.at_most(a.high, b.high) else None)
+        high = (
+            a.high if facts.at_most(b.high, a.high) else (b.high if facts.at_most(a.high, b.high) else None)
+        )
         return low, high
     return None, None
 

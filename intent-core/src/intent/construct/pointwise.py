@@ -43,7 +43,9 @@ def iota(c: Context, op: kir.Iota, index: int, at: At, frame: Frame) -> Point:
     return affine(c, op.begin, op.step, ordinal, frame, _name(op, index))
 
 
-def affine(c: Context, begin: kir.Value, step: kir.Value, ordinal: Point, frame: Frame, name: str = "") -> Point:
+def affine(
+    c: Context, begin: kir.Value, step: kir.Value, ordinal: Point, frame: Frame, name: str = ""
+) -> Point:
     """The coordinate of the ordinal-th member of a domain."""
     first, stride = c.scalar(begin, frame), c.scalar(step, frame)
     if stride.low is const(1) and stride.high is const(1):
@@ -90,7 +92,11 @@ def cast(c: Context, op: kir.Cast, index: int, at: At, frame: Frame) -> Point:
     """Numeric conversion; widening an integer keeps its bounds."""
     point = c.evaluate(op.value, at, frame)
     fragment = cast_fragment(c, point.fragment, op.result, _name(op, index))
-    if op.value.dtype.is_integer and op.result.dtype.is_integer and op.result.dtype.bits >= op.value.dtype.bits:
+    if (
+        op.value.dtype.is_integer
+        and op.result.dtype.is_integer
+        and op.result.dtype.bits >= op.value.dtype.bits
+    ):
         return Point(fragment, point.members, point.low, point.high)
     return Point(fragment, point.members)
 
@@ -119,7 +125,8 @@ def bitcast(c: Context, op: kir.Bitcast, index: int, at: At, frame: Frame) -> Po
 def broadcast(c: Context, op: kir.Broadcast, index: int, at: At, frame: Frame) -> Point:
     """Coordinates of the operand's own axes; 0 where its extent is 1."""
     inner = tuple(
-        _broadcast_coordinate(c, at[a], op.value.shape[k], op.result.shape[a], frame) for k, a in enumerate(op.axes)
+        _broadcast_coordinate(c, at[a], op.value.shape[k], op.result.shape[a], frame)
+        for k, a in enumerate(op.axes)
     )
     return c.evaluate(op.value, inner, frame)
 
@@ -169,7 +176,9 @@ def reshape(c: Context, op: kir.Reshape, index: int, at: At, frame: Frame) -> Po
     return c.evaluate(op.value, tuple(inner), frame)
 
 
-def _readdress(c: Context, at: list[Point], shape: list[Extent], wanted: list[Extent], frame: Frame) -> list[Point]:
+def _readdress(
+    c: Context, at: list[Point], shape: list[Extent], wanted: list[Extent], frame: Frame
+) -> list[Point]:
     at = [p for p, e in zip(at, shape, strict=True) if e.const != 1]
     shape = [e for e in shape if e.const != 1]
     zero = Point(c.emitter.index(0), low=const(0), high=const(0))
@@ -189,7 +198,9 @@ def _readdress(c: Context, at: list[Point], shape: list[Extent], wanted: list[Ex
     for e in shape:
         total = total * e
     linear = Point(linear.fragment, frozenset(m for p in at for m in p.members), const(0), total - 1)
-    return [_count_from_source(c, p, e) for p, e in zip(_decode(c, linear, wanted, frame), wanted, strict=True)]
+    return [
+        _count_from_source(c, p, e) for p, e in zip(_decode(c, linear, wanted, frame), wanted, strict=True)
+    ]
 
 
 def _count_from_slice(c: Context, point: Point, e: Extent) -> Point:
@@ -205,7 +216,9 @@ def _count_from_source(c: Context, point: Point, e: Extent) -> Point:
     current = c.slices.get(e)
     if current is None:
         return point
-    return Point(c.emitter.pointwise("add", current.start, point.fragment), point.members, const(0), current.extent - 1)
+    return Point(
+        c.emitter.pointwise("add", current.start, point.fragment), point.members, const(0), current.extent - 1
+    )
 
 
 def _decode(c: Context, linear: Point, wanted: list[Extent], frame: Frame) -> list[Point]:
@@ -224,5 +237,7 @@ def _decode(c: Context, linear: Point, wanted: list[Extent], frame: Frame) -> li
         size = c.extent(inner, frame)
         digit = c.emitter.pointwise("floordiv", rest.fragment, size.fragment)
         result.append(Point(digit, rest.members, const(0), e - 1))
-        rest = Point(c.emitter.pointwise("mod", rest.fragment, size.fragment), rest.members, const(0), inner - 1)
+        rest = Point(
+            c.emitter.pointwise("mod", rest.fragment, size.fragment), rest.members, const(0), inner - 1
+        )
     return result

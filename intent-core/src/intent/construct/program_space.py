@@ -9,11 +9,15 @@ from intent.construct.point import Point
 from intent.types.extent import const
 
 
-def decode(c: Context, axes: tuple[ph.SegmentAxis, ...], local: ph.Fragment, grouped: int, frame: Frame) -> dict[str, Point]:
+def decode(
+    c: Context, axes: tuple[ph.SegmentAxis, ...], local: ph.Fragment, grouped: int, frame: Frame
+) -> dict[str, Point]:
     """A point per instance axis. Row-major; with ``grouped`` the last two axes are walked in groups of rows."""
     numbers = _row_major(c, axes, local, frame)
     if grouped > 1 and len(axes) >= 2:
-        numbers[-2], numbers[-1] = _grouped(c, axes[-2], axes[-1], numbers, frame, grouped, local, len(axes) == 2)
+        numbers[-2], numbers[-1] = _grouped(
+            c, axes[-2], axes[-1], numbers, frame, grouped, local, len(axes) == 2
+        )
     points = {}
     for axis, number in zip(axes, numbers, strict=True):
         start = number
@@ -26,7 +30,9 @@ def decode(c: Context, axes: tuple[ph.SegmentAxis, ...], local: ph.Fragment, gro
     return points
 
 
-def _row_major(c: Context, axes: tuple[ph.SegmentAxis, ...], local: ph.Fragment, frame: Frame) -> list[ph.Fragment]:
+def _row_major(
+    c: Context, axes: tuple[ph.SegmentAxis, ...], local: ph.Fragment, frame: Frame
+) -> list[ph.Fragment]:
     numbers = []
     rest = local
     for k in range(len(axes)):
@@ -44,7 +50,16 @@ def _row_major(c: Context, axes: tuple[ph.SegmentAxis, ...], local: ph.Fragment,
     return numbers
 
 
-def _grouped(c: Context, first: ph.SegmentAxis, second: ph.SegmentAxis, numbers: list[ph.Fragment], frame: Frame, group: int, local: ph.Fragment, only: bool) -> tuple[ph.Fragment, ph.Fragment]:
+def _grouped(
+    c: Context,
+    first: ph.SegmentAxis,
+    second: ph.SegmentAxis,
+    numbers: list[ph.Fragment],
+    frame: Frame,
+    group: int,
+    local: ph.Fragment,
+    only: bool,
+) -> tuple[ph.Fragment, ph.Fragment]:
     """Walk ``group`` blocks of the first axis down, then one block of the second across: better reuse in cache."""
     e = c.emitter
     rows, columns = c.extent(first.programs, frame).fragment, c.extent(second.programs, frame).fragment
@@ -54,4 +69,6 @@ def _grouped(c: Context, first: ph.SegmentAxis, second: ph.SegmentAxis, numbers:
     start = e.pointwise("mul", e.pointwise("floordiv", linear, per_group), size)
     height = e.pointwise("minimum", e.pointwise("sub", rows, start), size)
     within = e.pointwise("mod", linear, per_group)
-    return e.pointwise("add", start, e.pointwise("mod", within, height)), e.pointwise("floordiv", within, height)
+    return e.pointwise("add", start, e.pointwise("mod", within, height)), e.pointwise(
+        "floordiv", within, height
+    )

@@ -29,7 +29,8 @@ def _reduce(c: Context, op: kir.Reduce, at: At, frame: Frame) -> tuple[Point, ..
     source = op.operands[0]
     free = [k for k in range(source.rank) if k not in op.axes]
     axes = [
-        (k, c.analysis.classes.label((source.id, k)), source.shape[k], c.traversal((source.id, k))) for k in sorted(op.axes)
+        (k, c.analysis.classes.label((source.id, k)), source.shape[k], c.traversal((source.id, k)))
+        for k in sorted(op.axes)
     ]
     walk = walk_axes(c, axes, c.used_dims(at, frame), frame)
     where = {**dict(zip(free, at, strict=True)), **walk.points}
@@ -57,7 +58,9 @@ def _position(c: Context, op: kir.Reduce, walk: Walk, frame: Frame) -> Point:
     return linear
 
 
-def mask_dead(c: Context, value: ph.Fragment, members: frozenset[ph.Fragment], identity: ph.Fragment) -> ph.Fragment:
+def mask_dead(
+    c: Context, value: ph.Fragment, members: frozenset[ph.Fragment], identity: ph.Fragment
+) -> ph.Fragment:
     """Padding lanes carry the identity, never a computed value."""
     definition = c.emitter.definition.get(identity.id)
     neutral = isinstance(definition, ph.Constant) and definition.value == 0
@@ -71,7 +74,15 @@ def mask_dead(c: Context, value: ph.Fragment, members: frozenset[ph.Fragment], i
 class _Accumulation:
     """Lanes and loops of one reduction."""
 
-    def __init__(self, c: Context, op: kir.Reduce, combined: Combiner, walk: Walk, identities: list[ph.Fragment], frame: Frame) -> None:
+    def __init__(
+        self,
+        c: Context,
+        op: kir.Reduce,
+        combined: Combiner,
+        walk: Walk,
+        identities: list[ph.Fragment],
+        frame: Frame,
+    ) -> None:
         self.c, self.op, self.combined, self.walk = c, op, combined, walk
         self.identities, self.frame = identities, frame
 
@@ -90,7 +101,9 @@ class _Accumulation:
         c = self.c
         loops = self.walk.loops
         names = [r.name for r in self.op.results]
-        args = [[carry(c, loop, p.dtype, p.dims, n) for p, n in zip(parts, names, strict=True)] for loop in loops]
+        args = [
+            [carry(c, loop, p.dtype, p.dims, n) for p, n in zip(parts, names, strict=True)] for loop in loops
+        ]
         values = self.combined.apply(tuple(args[-1]), tuple(parts), self.frame)
         values = tuple(c.emitter.broadcast(v, p.dims) for v, p in zip(values, parts, strict=True))
         for depth in range(len(loops) - 1, -1, -1):

@@ -30,11 +30,15 @@ def region_scan(c: Context, op: kir.RegionScan, index: int, at: At, frame: Frame
     return Point(_final(c, op, index, at, frame), members)
 
 
-def _loop(c: Context, op: kir.RegionScan, homes: Homes, frame: Frame, output: tuple[int, At, Held] | None) -> dict[int, ph.Fragment]:
+def _loop(
+    c: Context, op: kir.RegionScan, homes: Homes, frame: Frame, output: tuple[int, At, Held] | None
+) -> dict[int, ph.Fragment]:
     """The loop over slices; with ``output`` it also writes one emitted component."""
     states = op.results[op.outputs :]
     opened = open_slices(c, op, frame)
-    carries = Carries(c, states, homes, opened, lambda k, home: c.evaluate(op.initial[k], home, frame).fragment, frame)
+    carries = Carries(
+        c, states, homes, opened, lambda k, home: c.evaluate(op.initial[k], home, frame).fragment, frame
+    )
     state = [carries.binding(k) for k in range(len(states))]
     try:
         if output is not None:
@@ -58,7 +62,9 @@ def _fill(c: Context, op: kir.RegionScan, index: int, free: At, frame: Frame) ->
     value = op.results[index]
     held = Held.allocate(c, value, lanes, source.shape[op.axis], value.name or "outputs")
     homes = Homes()
-    results = settle(c, op.results[op.outputs :], homes, frame, lambda: _loop(c, op, homes, frame, (index, free, held)))
+    results = settle(
+        c, op.results[op.outputs :], homes, frame, lambda: _loop(c, op, homes, frame, (index, free, held))
+    )
     held.settle(c)
     for k, made in results.items():
         c.states.setdefault((op.id, k), []).append((made, homes.at[k], homes.full[k]))

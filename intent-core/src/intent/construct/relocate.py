@@ -25,7 +25,14 @@ def resident_lane(c: Context, point: Point) -> ph.Dim | None:
     return definition.dim if isinstance(definition, ph.Lane) else None
 
 
-def relocate(c: Context, component: int, value: ph.Fragment, home: tuple[Point, ...], at: tuple[Point, ...], full: frozenset[int]) -> ph.Fragment:
+def relocate(
+    c: Context,
+    component: int,
+    value: ph.Fragment,
+    home: tuple[Point, ...],
+    at: tuple[Point, ...],
+    full: frozenset[int],
+) -> ph.Fragment:
     """``value``, held at ``home``, wanted at ``at``. ``full``: axes whose home is the whole axis in lanes."""
     moved: list[tuple[ph.Dim, Point]] = []
     for axis, (here, there) in enumerate(zip(home, at, strict=True)):
@@ -41,7 +48,11 @@ def relocate(c: Context, component: int, value: ph.Fragment, home: tuple[Point, 
     # First free every lane that moves, so that no target can collide with a lane still to be moved.
     pending: list[tuple[ph.Dim, Point]] = []
     for dim, there in moved:
-        fresh = c.lane_dim(f"{dim.name}_held", dim.size, frozenset(value.dims) | frozenset(d for _, p in moved for d in p.fragment.dims))
+        fresh = c.lane_dim(
+            f"{dim.name}_held",
+            dim.size,
+            frozenset(value.dims) | frozenset(d for _, p in moved for d in p.fragment.dims),
+        )
         value = _rename(c, value, dim, fresh)
         pending.append((fresh, there))
     for dim, there in pending:
@@ -58,7 +69,9 @@ def _rename(c: Context, value: ph.Fragment, source: ph.Dim, target: ph.Dim) -> p
     definition = c.emitter.definition.get(value.id)
     if isinstance(definition, ph.Rename) and definition.target == source and definition.source == target:
         return definition.value
-    return c.emitter.emit(ph.Rename, ((value.dtype, dims),), value=value, source=source, target=target, name=value.name)[0]
+    return c.emitter.emit(
+        ph.Rename, ((value.dtype, dims),), value=value, source=source, target=target, name=value.name
+    )[0]
 
 
 def pick(c: Context, value: ph.Fragment, dim: ph.Dim, coordinate: ph.Fragment) -> ph.Fragment:
@@ -72,4 +85,6 @@ def pick(c: Context, value: ph.Fragment, dim: ph.Dim, coordinate: ph.Fragment) -
         nothing = c.emitter.constant(-0.0 if value.dtype.is_float else 0, value.dtype)
         kept, kind = c.emitter.pointwise("select", here, value, nothing), "sum"
     dims = tuple(d for d in kept.dims if d != dim)
-    return c.emitter.emit(ph.Reduce, ((value.dtype, dims),), operands=(kept,), dims=(dim,), kind=kind, name=value.name)[0]
+    return c.emitter.emit(
+        ph.Reduce, ((value.dtype, dims),), operands=(kept,), dims=(dim,), kind=kind, name=value.name
+    )[0]

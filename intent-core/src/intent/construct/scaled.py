@@ -58,8 +58,12 @@ def _group(c: Context, op: kir.ScaledContract, at: At, work: DType, frame: Frame
     right = set(column.fragment.dims) - set(row.fragment.dims)
     walk = walk_axes(c, [(0, label, const(op.lhs_group), inner)], c.used_dims(at, frame), frame, before=right)
     element = walk.points[0]
-    lhs = _element(c, op.lhs_format, op.lhs, 2, lambda item: c.evaluate(op.lhs, (row, group, item), frame), element)
-    rhs = _element(c, op.rhs_format, op.rhs, 1, lambda item: c.evaluate(op.rhs, (group, item, column), frame), element)
+    lhs = _element(
+        c, op.lhs_format, op.lhs, 2, lambda item: c.evaluate(op.lhs, (row, group, item), frame), element
+    )
+    rhs = _element(
+        c, op.rhs_format, op.rhs, 1, lambda item: c.evaluate(op.rhs, (group, item, column), frame), element
+    )
     zero = e.constant(0.0, F16)
     sides = mask_dead(c, lhs, walk.members, zero), mask_dead(c, rhs, walk.members, zero)
     part = _sum_of_products(c, walk, sides, work)
@@ -67,7 +71,9 @@ def _group(c: Context, op: kir.ScaledContract, at: At, work: DType, frame: Frame
     return _scale(c, part, tuple(s.fragment for s in scales), work)
 
 
-def _sum_of_products(c: Context, walk: Walk, sides: tuple[ph.Fragment, ph.Fragment], dtype: DType) -> ph.Fragment:
+def _sum_of_products(
+    c: Context, walk: Walk, sides: tuple[ph.Fragment, ph.Fragment], dtype: DType
+) -> ph.Fragment:
     e = c.emitter
     dims = tuple(d for d in e.union(sides) if d not in walk.lanes)
 
@@ -85,7 +91,9 @@ def _sum_of_products(c: Context, walk: Walk, sides: tuple[ph.Fragment, ph.Fragme
 # -- formats -------------------------------------------------------------------------------------------------------
 
 
-def _element(c: Context, form: str, value: kir.Value, axis: int, read: Callable[[Point], Point], element: Point) -> ph.Fragment:
+def _element(
+    c: Context, form: str, value: kir.Value, axis: int, read: Callable[[Point], Point], element: Point
+) -> ph.Fragment:
     """One element in f16. The item's extent is its format's by a launch condition."""
     e = c.emitter
     small = FORMATS[form]
@@ -135,7 +143,9 @@ def _scale(c: Context, part: ph.Fragment, exponents: tuple[ph.Fragment, ...], wo
         total = e.pointwise("maximum", total, e.constant(2, carrier))
         half = e.pointwise("shr", total, e.constant(1, carrier))
         shift = e.constant(_F32_SIGNIFICAND, carrier)
-        factors = [_bits_as(c, e.pointwise("shl", x, shift), F32) for x in (half, e.pointwise("sub", total, half))]
+        factors = [
+            _bits_as(c, e.pointwise("shl", x, shift), F32) for x in (half, e.pointwise("sub", total, half))
+        ]
     for factor in factors:
         part = e.pointwise("mul", part, factor)
     unknown = e.constant(255, carrier)

@@ -46,11 +46,15 @@ def _with_axis(free: At, axis: int, point: Point) -> At:
     return (*free[:axis], point, *free[axis:])
 
 
-def _in_slice(c: Context, op: kir.Scan, free: At, at: At, current: Slice, frame: Frame) -> tuple[ph.Fragment, ...]:
+def _in_slice(
+    c: Context, op: kir.Scan, free: At, at: At, current: Slice, frame: Frame
+) -> tuple[ph.Fragment, ...]:
     """The prefix inside the current block of a folded axis: the block's lanes, scanned on their own."""
     e = c.emitter
     combined = combiner(c, op)
-    home = c.block_point(current.start, current.label, current.extent, current.block, c.used_dims(free, frame), frame)
+    home = c.block_point(
+        current.start, current.label, current.extent, current.block, c.used_dims(free, frame), frame
+    )
     values = _elements(c, op, free, home, frame, combined, current)
     if current.block == 1:
         return tuple(values)
@@ -62,7 +66,13 @@ def _in_slice(c: Context, op: kir.Scan, free: At, at: At, current: Slice, frame:
 
 
 def _elements(
-    c: Context, op: kir.Scan, free: At, ordinal: Point, frame: Frame, combined: Combiner, current: Slice | None = None
+    c: Context,
+    op: kir.Scan,
+    free: At,
+    ordinal: Point,
+    frame: Frame,
+    combined: Combiner,
+    current: Slice | None = None,
 ) -> list[ph.Fragment]:
     """The scanned components at ordinal ``ordinal``; one earlier, beginning with the identity, when exclusive.
 
@@ -93,12 +103,21 @@ def _elements(
     return [c.emitter.broadcast(v, dims) for v in live]
 
 
-def _lane_scan(c: Context, op: kir.Scan, values: list[ph.Fragment], dim: ph.Dim, combined: Combiner, frame: Frame) -> tuple[ph.Fragment, ...]:
-    payload: dict[str, object] = {"operands": tuple(values), "dim": dim, "kind": op.kind, "reverse": op.reverse}
+def _lane_scan(
+    c: Context, op: kir.Scan, values: list[ph.Fragment], dim: ph.Dim, combined: Combiner, frame: Frame
+) -> tuple[ph.Fragment, ...]:
+    payload: dict[str, object] = {
+        "operands": tuple(values),
+        "dim": dim,
+        "kind": op.kind,
+        "reverse": op.reverse,
+    }
     if op.kind is None:
         captures, region = combined.region(frame)
         payload |= {"captures": captures, "combine": region}
-    return c.emitter.emit(ph.Scan, tuple((v.dtype, v.dims) for v in values), name=op.results[0].name, **payload)
+    return c.emitter.emit(
+        ph.Scan, tuple((v.dtype, v.dims) for v in values), name=op.results[0].name, **payload
+    )
 
 
 def _in_lanes(c: Context, op: kir.Scan, free: At, frame: Frame) -> tuple[Point, tuple[ph.Fragment, ...]]:
@@ -133,7 +152,9 @@ def _fill(c: Context, op: kir.Scan, free: At, frame: Frame) -> tuple[Held, ...]:
     if op.reverse:
         # The last block first: start = (ceil(E / block) - 1) * block - counter.
         last = c.emitter.pointwise("sub", extent.fragment, c.emitter.index(1))
-        top = c.emitter.pointwise("mul", c.emitter.pointwise("floordiv", last, c.emitter.index(block)), c.emitter.index(block))
+        top = c.emitter.pointwise(
+            "mul", c.emitter.pointwise("floordiv", last, c.emitter.index(block)), c.emitter.index(block)
+        )
         start = c.emitter.pointwise("sub", top, loop.counter)
     point = c.block_point(start, label, e, block, c.used_dims(free, frame), frame)
     values = _elements(c, op, free, point, frame, combined)

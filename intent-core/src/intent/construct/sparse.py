@@ -54,7 +54,9 @@ def sparse_contract(c: Context, op: kir.SparseContract, index: int, at: At, fram
     return Point(total, frozenset(m for p in at for m in p.members))
 
 
-def _position(c: Context, op: kir.SparseContract, axis: int, left: dict[int, Point], stored: Point, frame: Frame) -> Point:
+def _position(
+    c: Context, op: kir.SparseContract, axis: int, left: dict[int, Point], stored: Point, frame: Frame
+) -> Point:
     """The logical coordinate of a stored element: its group's first, plus the position that the metadata holds."""
     e = c.emitter
     kept, size = GROUPS[op.format]

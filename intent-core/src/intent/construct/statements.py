@@ -75,14 +75,19 @@ class Runner:
             if label is not None and label in self.instance:
                 points[axis] = self.instance[label]
                 continue
-            traversal = Inner(mode="serial") if op.id in self.group.ordered else c.traversal((axes_of.id, axis))
+            traversal = (
+                Inner(mode="serial") if op.id in self.group.ordered else c.traversal((axes_of.id, axis))
+            )
             if needs_result and traversal.mode != "resident":
                 raise PlanError("the old values of an atomic on many elements must be resident", span=op.span)
             inner.append((axis, c.analysis.classes.label((axes_of.id, axis)), e, traversal))
         walked = walk_axes(c, inner, c.used_dims(points.values(), frame), frame)
         if walked.loops:
             if op.id in self.group.snapshot:
-                raise PlanError("a store reads what it overwrites; its axes inside an instance must be resident", span=op.span)
+                raise PlanError(
+                    "a store reads what it overwrites; its axes inside an instance must be resident",
+                    span=op.span,
+                )
             c.dirty |= {c.resource(op.target)[1]} & c.readers
         points |= walked.points
         at = tuple(points[k] for k in range(len(shape)))
@@ -100,7 +105,9 @@ class Runner:
             case kir.Atomic():
                 made = write_atomic(c, op, at, frame)
                 for k, (result, fragment) in enumerate(zip(op.results, made, strict=False)):
-                    frame.bindings[result.id] = held_binding(c, k, fragment, at) if at else constant_binding(Point(fragment))
+                    frame.bindings[result.id] = (
+                        held_binding(c, k, fragment, at) if at else constant_binding(Point(fragment))
+                    )
 
     # -- parallel points ----------------------------------------------------------------------------------------------
 
@@ -114,7 +121,9 @@ class Runner:
             axis = (-op.id - 1, 0)
             e = c.analysis.trip_count(op)
             traversal = Inner(mode="serial") if op.id in self.group.ordered else c.traversal(axis)
-            walked = walk_axes(c, [(0, c.analysis.classes.label(axis), e, traversal)], c.used_dims((), frame), frame)
+            walked = walk_axes(
+                c, [(0, c.analysis.classes.label(axis), e, traversal)], c.used_dims((), frame), frame
+            )
             ordinal, loops = walked.points[0], walked.loops
         if loops:
             c.dirty |= self._written(op)
@@ -147,7 +156,9 @@ class Runner:
         homes = Homes()
         for k, value in enumerate(values):
             homes.at[k], homes.full[k] = self._home(value, frame)
-            homes.dims[k] = c.emitter.order.sort(frame.lanes | {d for p in homes.at[k] for d in p.fragment.dims})
+            homes.dims[k] = c.emitter.order.sort(
+                frame.lanes | {d for p in homes.at[k] for d in p.fragment.dims}
+            )
         return homes
 
     def _home(self, value: kir.Value, frame: Frame) -> tuple[At, frozenset[int]]:
@@ -156,13 +167,19 @@ class Runner:
         own: dict[int, Point] = {}
         for axis in range(value.rank):
             label = c.analysis.classes.label((value.id, axis))
-            if label in self.instance and self.instance[label] not in own.values() and label in self.group.shared_out:
+            if (
+                label in self.instance
+                and self.instance[label] not in own.values()
+                and label in self.group.shared_out
+            ):
                 own[axis] = self.instance[label]
         rest = frozenset(range(value.rank)) - own.keys()
         blank = tuple(own.get(k, Point(c.emitter.index(0))) for k in range(value.rank))
         return full_home(c, value, rest, blank, frame), rest
 
-    def _bind(self, values: tuple[kir.Value, ...], made: dict[int, ph.Fragment], homes: Homes, frame: Frame) -> None:
+    def _bind(
+        self, values: tuple[kir.Value, ...], made: dict[int, ph.Fragment], homes: Homes, frame: Frame
+    ) -> None:
         for k, value in enumerate(values):
             frame.bindings[value.id] = held_binding(self.c, k, made[k], homes.at[k], homes.full[k])
 
@@ -175,7 +192,9 @@ class Runner:
             first = {k: c.evaluate(op.inits[k], home, frame).fragment for k, home in homes.at.items()}
             opened = open_for(c, op, frame)
             c.dirty |= written
-            body = Frame(op.body.id, frame, opened.scope, active=frame.active, lanes=frame.lanes, least=opened.scope)
+            body = Frame(
+                op.body.id, frame, opened.scope, active=frame.active, lanes=frame.lanes, least=opened.scope
+            )
             body.bindings[op.body.args[0].id] = bind_counter(c, op, opened, frame)
             carries = Carries(c, op.results, homes, opened, lambda k, _home: first[k], frame)
             for k, arg in enumerate(op.body.args[1:]):
@@ -197,7 +216,9 @@ class Runner:
             opened = open_while(c, op, frame)
             c.dirty |= written
             carries = Carries(c, op.results, homes, opened, lambda k, _home: first[k], frame)
-            body = region_frame(op.body, [carries.binding(k) for k in range(len(op.results))], frame, opened.scope)
+            body = region_frame(
+                op.body, [carries.binding(k) for k in range(len(op.results))], frame, opened.scope
+            )
             body.least = opened.scope
             self.run(op.body, body)
             c.emitter.pin()
@@ -219,11 +240,24 @@ class Runner:
             return
         sides: list[list[ph.Fragment]] = []
         homes = self._homes(op.results, frame)
-        for region, test in ((op.then, condition.fragment), (op.orelse, c.emitter.pointwise("not", condition.fragment))):
-            inner = Frame(region.id, frame, c.emitter.current, active=frame.active | {test}, lanes=frame.lanes, least=frame.least)
+        for region, test in (
+            (op.then, condition.fragment),
+            (op.orelse, c.emitter.pointwise("not", condition.fragment)),
+        ):
+            inner = Frame(
+                region.id,
+                frame,
+                c.emitter.current,
+                active=frame.active | {test},
+                lanes=frame.lanes,
+                least=frame.least,
+            )
             self.run(region, inner)
             sides.append([c.evaluate(v, homes.at[k], inner).fragment for k, v in enumerate(region.yields)])
-        made = {k: c.emitter.pointwise("select", condition.fragment, a, b) for k, (a, b) in enumerate(zip(*sides, strict=True))}
+        made = {
+            k: c.emitter.pointwise("select", condition.fragment, a, b)
+            for k, (a, b) in enumerate(zip(*sides, strict=True))
+        }
         self._bind(op.results, made, homes, frame)
 
     def _uniform_branch(self, op: kir.If, condition: ph.Fragment, frame: Frame) -> None:
@@ -259,7 +293,10 @@ class Runner:
         for e in op.buffer.shape:
             bound = c.analysis.upper_bound(e)
             if bound is None:
-                raise PlanError(f"buffer {op.buffer.name} has an extent that is not known before launch: {e}", span=op.span)
+                raise PlanError(
+                    f"buffer {op.buffer.name} has an extent that is not known before launch: {e}",
+                    span=op.span,
+                )
             shape.append(bound)
         lanes = c.emitter.order.sort(frame.lanes)
         made = ph.Buffer(
@@ -292,7 +329,12 @@ class Runner:
         guards = frame.active | walked.members
         dims = c.emitter.order.sort((*frame.lanes, *(d for p in at for d in p.fragment.dims)))
         coordinates = (*owner, *(p.fragment for p in at))
-        payload = {"target": resource, "coordinates": coordinates, "value": value, "valid": c.emitter.conjunction(guards)}
+        payload = {
+            "target": resource,
+            "coordinates": coordinates,
+            "value": value,
+            "valid": c.emitter.conjunction(guards),
+        }
         c.emitter.effect(ph.Store, **payload, dims=dims, proofs=tuple("region" for _ in coordinates))
         for loop in reversed(walked.loops):
             close_loop(c, loop, (), ())

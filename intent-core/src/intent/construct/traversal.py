@@ -29,7 +29,9 @@ class OpenLoop:
     step: ph.Fragment
     args: list[ph.Fragment] = field(default_factory=list)
 
-    def close(self, c: Context, inits: tuple[ph.Fragment, ...], yields: tuple[ph.Fragment, ...]) -> tuple[ph.Fragment, ...]:
+    def close(
+        self, c: Context, inits: tuple[ph.Fragment, ...], yields: tuple[ph.Fragment, ...]
+    ) -> tuple[ph.Fragment, ...]:
         """End the body and place the loop; the results are the final carries."""
         return close_loop(c, self, inits, yields)
 
@@ -50,14 +52,22 @@ def open_loop(c: Context, begin: ph.Fragment, end: ph.Fragment, step: ph.Fragmen
     return OpenLoop(scope, c.emitter.fragment(INDEX, (), scope, name), begin, end, step)
 
 
-def carry(c: Context, loop: HasArguments, dtype: DType, dims: Iterable[ph.Dim], name: str = "") -> ph.Fragment:
+def carry(
+    c: Context, loop: HasArguments, dtype: DType, dims: Iterable[ph.Dim], name: str = ""
+) -> ph.Fragment:
     """A new carried value of an open loop."""
     arg = c.emitter.fragment(dtype, dims, loop.scope, name)
     loop.args.append(arg)
     return arg
 
 
-def close_loop(c: Context, loop: OpenLoop, inits: tuple[ph.Fragment, ...], yields: tuple[ph.Fragment, ...], least: Scope | None = None) -> tuple[ph.Fragment, ...]:
+def close_loop(
+    c: Context,
+    loop: OpenLoop,
+    inits: tuple[ph.Fragment, ...],
+    yields: tuple[ph.Fragment, ...],
+    least: Scope | None = None,
+) -> tuple[ph.Fragment, ...]:
     """End the body and place the loop where its outside references live."""
     c.emitter.close(loop.scope)
     body = ph.Region(args=(loop.counter, *loop.args), ops=tuple(loop.scope.ops), yields=yields)
@@ -105,7 +115,9 @@ def walk_axes(
         taken = used | set(lanes)
         if e in c.slices:
             current = c.slices[e]
-            point = c.block_point(current.start, current.label, current.extent, current.block, taken, frame, before)
+            point = c.block_point(
+                current.start, current.label, current.extent, current.block, taken, frame, before
+            )
         elif inner.mode == "resident":
             point = c.resident_point(label, e, inner.size, taken, frame, before)
         else:

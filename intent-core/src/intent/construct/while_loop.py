@@ -29,14 +29,18 @@ class OpenWhile:
     args: list[ph.Fragment] = field(default_factory=list)
     following: ph.Fragment | None = None
 
-    def close(self, c: Context, inits: tuple[ph.Fragment, ...], yields: tuple[ph.Fragment, ...]) -> tuple[ph.Fragment, ...]:
+    def close(
+        self, c: Context, inits: tuple[ph.Fragment, ...], yields: tuple[ph.Fragment, ...]
+    ) -> tuple[ph.Fragment, ...]:
         """End the body and place the loop; the results are the final carries."""
         assert self.following is not None
         active = c.emitter.fragment(BOOL, (), self.scope, "active")
         tests = [c.emitter.fragment(a.dtype, a.dims, self.scope, a.name) for a in (active, *self.args)]
         c.emitter.close(self.scope)
         condition = ph.Region(args=tuple(tests), ops=(), yields=(tests[0],))
-        body = ph.Region(args=(active, *self.args), ops=tuple(self.scope.ops), yields=(self.following, *yields))
+        body = ph.Region(
+            args=(active, *self.args), ops=tuple(self.scope.ops), yields=(self.following, *yields)
+        )
         types = tuple((a.dtype, a.dims) for a in (active, *self.args))
         payload = {"inits": (self.first, *inits), "condition": condition, "body": body}
         return c.emitter.place(ph.While, (self.scope,), types, least=self.least, **payload)[1:]
@@ -44,7 +48,9 @@ class OpenWhile:
 
 def open_while(c: Context, op: kir.While, frame: Frame) -> OpenWhile:
     """Evaluate the first condition and begin the body."""
-    entry = region_frame(op.condition, [lambda at, v=v: c.evaluate(v, at, frame) for v in op.inits], frame, c.emitter.current)  # type: ignore[misc]
+    entry = region_frame(
+        op.condition, [lambda at, v=v: c.evaluate(v, at, frame) for v in op.inits], frame, c.emitter.current
+    )  # type: ignore[misc]
     first = uniform_condition(c, op, c.scalar(op.condition.yields[0], entry))
     return OpenWhile(c.emitter.open(), first, frame.least)
 
@@ -53,7 +59,9 @@ def uniform_condition(c: Context, op: kir.While, point: Point) -> ph.Fragment:
     """The condition, which all lanes must share."""
     del c
     if not point.fragment.uniform:
-        raise PlanError(f"the condition of a while loop differs between the lanes {point.fragment.dims}", span=op.span)
+        raise PlanError(
+            f"the condition of a while loop differs between the lanes {point.fragment.dims}", span=op.span
+        )
     return point.fragment
 
 
@@ -64,8 +72,12 @@ def while_loop(c: Context, op: kir.While, index: int, at: At, frame: Frame) -> P
 
     def build() -> dict[int, ph.Fragment]:
         opened = open_while(c, op, frame)
-        carries = Carries(c, op.results, homes, opened, lambda k, home: c.evaluate(op.inits[k], home, frame).fragment, frame)
-        body = region_frame(op.body, [carries.binding(k) for k in range(len(op.results))], frame, opened.scope)
+        carries = Carries(
+            c, op.results, homes, opened, lambda k, home: c.evaluate(op.inits[k], home, frame).fragment, frame
+        )
+        body = region_frame(
+            op.body, [carries.binding(k) for k in range(len(op.results))], frame, opened.scope
+        )
         following = region_frame(op.condition, yielded(c, op.body, body), frame, opened.scope)
         opened.following = uniform_condition(c, op, c.scalar(op.condition.yields[0], following))
         return carries.finish(lambda k, home: c.evaluate(op.body.yields[k], home, body).fragment)

@@ -36,7 +36,9 @@ def narrowed_division(program: ph.Program) -> ph.Program:
         if not (isinstance(op, ph.Pointwise) and op.fn == "div" and op.result.dtype is F32) or op.approximate:
             return op
         uses = users[op.result.id]
-        narrowed = all(isinstance(u, ph.Cast) and u.result.dtype.is_float and u.result.dtype.bits <= 16 for u in uses)
+        narrowed = all(
+            isinstance(u, ph.Cast) and u.result.dtype.is_float and u.result.dtype.bits <= 16 for u in uses
+        )
         return replace(op, approximate=True) if uses and narrowed else op
 
     return map_operations(program, change)

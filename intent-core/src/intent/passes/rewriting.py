@@ -19,5 +19,7 @@ def _region(region: ph.Region, change: Callable[[ph.Op], ph.Op]) -> ph.Region:
 
 
 def _inside(op: ph.Op, change: Callable[[ph.Op], ph.Op]) -> ph.Op:
-    inner = {f.name: _region(v, change) for f in fields(op) if isinstance(v := getattr(op, f.name), ph.Region)}
+    inner = {
+        f.name: _region(v, change) for f in fields(op) if isinstance(v := getattr(op, f.name), ph.Region)
+    }
     return replace(op, **inner) if inner else op

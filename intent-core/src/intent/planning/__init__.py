@@ -19,12 +19,16 @@ def _analysis(kernel: kir.Kernel | Analysis) -> Analysis:
     return kernel if isinstance(kernel, Analysis) else analyze(kernel)
 
 
-def default_plan(kernel: kir.Kernel | Analysis, capabilities: Capabilities, extents: Mapping[str, int] | None = None) -> Plan:
+def default_plan(
+    kernel: kir.Kernel | Analysis, capabilities: Capabilities, extents: Mapping[str, int] | None = None
+) -> Plan:
     """The default plan for the call's extents (symbol and scalar names to values)."""
     return default(_analysis(kernel), capabilities, extents)
 
 
-def minimal_plan(kernel: kir.Kernel | Analysis, capabilities: Capabilities, extents: Mapping[str, int] | None = None) -> Plan:
+def minimal_plan(
+    kernel: kir.Kernel | Analysis, capabilities: Capabilities, extents: Mapping[str, int] | None = None
+) -> Plan:
     """The spec's initial program."""
     return minimal(_analysis(kernel), capabilities, extents)
 

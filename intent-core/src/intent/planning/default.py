@@ -37,7 +37,9 @@ def default(analysis: Analysis, capabilities: Capabilities, extents: Mapping[str
 
 
 class _Planner:
-    def __init__(self, analysis: Analysis, capabilities: Capabilities, extents: dict[str, int] | None) -> None:
+    def __init__(
+        self, analysis: Analysis, capabilities: Capabilities, extents: dict[str, int] | None
+    ) -> None:
         self.analysis = analysis
         self.capabilities = capabilities
         self.extents = extents
@@ -128,7 +130,11 @@ class _Planner:
 
     def _matrix_group(self, group: Group, inner: dict[str, Inner], matrix: list[str]) -> GroupPlan:
         sizes = {a.label: self._size(a.extent) for a in group.axes}
-        large = len(matrix) == 2 and all(sizes[m] >= 256 for m in matrix) and sizes[matrix[0]] * sizes[matrix[1]] >= 1 << 21
+        large = (
+            len(matrix) == 2
+            and all(sizes[m] >= 256 for m in matrix)
+            and sizes[matrix[0]] * sizes[matrix[1]] >= 1 << 21
+        )
         instance = []
         for axis in group.axes:
             if not axis.owned:
@@ -145,7 +151,9 @@ class _Planner:
 
     # -- rows and columns ------------------------------------------------------------------------------------------
 
-    def _row_group(self, group: Group, inner: dict[str, Inner], owned: list[GroupAxis], walked: set[str]) -> GroupPlan:
+    def _row_group(
+        self, group: Group, inner: dict[str, Inner], owned: list[GroupAxis], walked: set[str]
+    ) -> GroupPlan:
         contiguous = self._contiguous(group)
         column = next((a for a in owned if a.label == contiguous and not a.single), None)
         if column is not None:
@@ -165,7 +173,14 @@ class _Planner:
         self.knobs["num_warps"] = max(self.knobs.get("num_warps", 1), min(8, max(1, width * spare // 1024)))
         return GroupPlan(instance=tuple(instance), inner=tuple(inner.items()))
 
-    def _column_group(self, group: Group, inner: dict[str, Inner], owned: list[GroupAxis], walked: set[str], column: GroupAxis) -> GroupPlan:
+    def _column_group(
+        self,
+        group: Group,
+        inner: dict[str, Inner],
+        owned: list[GroupAxis],
+        walked: set[str],
+        column: GroupAxis,
+    ) -> GroupPlan:
         instance = []
         for axis in owned:
             block = min(COLUMN_LANES, power_of_two(self._size(axis.extent))) if axis is column else 1
@@ -184,7 +199,11 @@ class _Planner:
         """The instance axis along which the widest read runs through memory, if it is one."""
         reads = [r for u in group.units for r in u.reads if r.op.source.rank >= 1]
         rank = max((r.op.source.rank for r in reads), default=0)
-        last = {r.signature[-1][0] if r.signature[-1] is not None else None for r in reads if r.op.source.rank == rank}
+        last = {
+            r.signature[-1][0] if r.signature[-1] is not None else None
+            for r in reads
+            if r.op.source.rank == rank
+        }
         if len(last) != 1:
             return None
         key = last.pop()
@@ -210,6 +229,8 @@ class _Planner:
         """Whether two accesses of the group have different execution axes innermost."""
         last = set()
         for unit in group.units:
-            signatures = [s for _, s in unit.writes] + [r.signature for r in unit.reads if len(r.signature) >= 2]
+            signatures = [s for _, s in unit.writes] + [
+                r.signature for r in unit.reads if len(r.signature) >= 2
+            ]
             last |= {s[-1][0] for s in signatures if s and s[-1] is not None}
         return len({group.keys.get(k, str(k)) for k in last}) > 1 and len(group.axes) >= 2

@@ -28,14 +28,18 @@ def legal(plan: Plan, analysis: Analysis, capabilities: Capabilities) -> Plan:
     Axes that a group must keep whole (values read across an axis that the group overwrites or carries) become
     resident when their extent is bounded by the plan's own size.
     """
-    groups = tuple(_legal_group(g, p, capabilities) for g, p in zip(analysis.groups, plan.groups, strict=True))
+    groups = tuple(
+        _legal_group(g, p, capabilities) for g, p in zip(analysis.groups, plan.groups, strict=True)
+    )
     return replace(plan, groups=groups)
 
 
 def _legal_group(group: Group, plan: GroupPlan, capabilities: Capabilities) -> GroupPlan:
     axes = {a.label: a for a in group.axes}
     instance = tuple(
-        (label, 1 if axes[label].single else lanes(block, capabilities)) for label, block in plan.instance if label in axes
+        (label, 1 if axes[label].single else lanes(block, capabilities))
+        for label, block in plan.instance
+        if label in axes
     )
     inner = tuple((label, Inner(mode=i.mode, size=lanes(i.size, capabilities))) for label, i in plan.inner)
     return replace(plan, instance=instance, inner=inner)
@@ -43,7 +47,9 @@ def _legal_group(group: Group, plan: GroupPlan, capabilities: Capabilities) -> G
 
 def must_be_whole(analysis: Analysis) -> set[str]:
     """Labels of inner axes that need to be resident: carried tensors and reads held at their position."""
-    return {label for label, axis in analysis.inner.items() if axis.roles & {"carried", "held"}} | overwritten(analysis)
+    return {
+        label for label, axis in analysis.inner.items() if axis.roles & {"carried", "held"}
+    } | overwritten(analysis)
 
 
 def overwritten(analysis: Analysis) -> set[str]:

@@ -21,6 +21,7 @@ def minimal(analysis: Analysis, capabilities: Capabilities, extents: Mapping[str
         if label in analysis.inner
     )
     groups = tuple(
-        GroupPlan(instance=tuple((a.label, 1) for a in g.axes if a.owned), inner=inner) for g in analysis.groups
+        GroupPlan(instance=tuple((a.label, 1) for a in g.axes if a.owned), inner=inner)
+        for g in analysis.groups
     )
     return legal(Plan(groups=groups, name="minimal"), analysis, capabilities)

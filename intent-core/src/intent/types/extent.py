@@ -182,7 +182,9 @@ class Extent:
             if abs(k) != 1 or not factors:
                 factors.insert(0, str(abs(k)))
             sign = "-" if k < 0 else "+"
-            parts.append(f" {sign} {'*'.join(factors)}" if parts else ("-" if k < 0 else "") + "*".join(factors))
+            parts.append(
+                f" {sign} {'*'.join(factors)}" if parts else ("-" if k < 0 else "") + "*".join(factors)
+            )
         return "".join(parts)
 
     __repr__ = __str__
