@@ -20,6 +20,7 @@ from intent_testkit.cases import (
     losses,
     matmul,
     norms,
+    ordered,
     pointwise,
     reductions,
     scans,
@@ -53,6 +54,7 @@ _FAMILIES = (
     selection,
     folds,
     states,
+    ordered,
 )
 
 ALL: Final[tuple[Case, ...]] = tuple(case for family in _FAMILIES for case in family.CASES)
