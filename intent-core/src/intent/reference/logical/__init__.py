@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from intent.reference.logical.choices import Adversary, Choices
 from intent.reference.logical.evaluate import evaluate
+from intent.reference.logical.observer import Observer, Stop
 
-__all__ = ["Adversary", "Choices", "evaluate"]
+__all__ = ["Adversary", "Choices", "Observer", "Stop", "evaluate"]

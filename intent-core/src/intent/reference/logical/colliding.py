@@ -35,7 +35,7 @@ def scatter_reduce(machine: Machine, op: kir.ScatterReduce) -> None:
 def atomic(machine: Machine, op: kir.Atomic) -> None:
     """One indivisible access per active point, one after another. Inactive points give zero."""
     operands = tuple(machine[v] for v in op.operands)
-    shape = machine.shape(op.results[0].shape) if op.results else _point_shape(machine, op)
+    shape = machine.shape(op.results[0].shape) if op.results else point_shape(machine, op)
     dtype = op.target.dtype
     old = _modify(
         machine, op, shape, tuple(np.broadcast_to(o, shape) for o in operands), _update(op.kind, dtype)
@@ -47,7 +47,8 @@ def atomic(machine: Machine, op: kir.Atomic) -> None:
         machine[op.results[1]] = np.asarray(_same_bits(old, np.broadcast_to(operands[0], shape)))
 
 
-def _point_shape(machine: Machine, op: kir.Atomic) -> tuple[int, ...]:
+def point_shape(machine: Machine, op: kir.Atomic) -> tuple[int, ...]:
+    """The shape of the points of an atomic operation without results."""
     if op.valid is not None:
         return machine[op.valid].shape
     shapes = [machine[v].shape for v in op.operands]

@@ -19,6 +19,7 @@ from intent.diagnostics import (
 from intent.reference.logical.choices import Choices
 from intent.reference.logical.dispatch import TABLE
 from intent.reference.logical.machine import Machine
+from intent.reference.logical.observer import Observer
 from intent.reference.logical.rounding import narrow
 from intent.types import DType
 from intent.types.extent import Atom, Scalar, Symbol
@@ -26,13 +27,19 @@ from intent.types.extent import Atom, Scalar, Symbol
 Array = NDArray[Any]
 
 
-def evaluate(kernel: kir.Kernel, args: Sequence[Any], adversary: Choices | None = None) -> None:
+def evaluate(
+    kernel: kir.Kernel,
+    args: Sequence[Any],
+    adversary: Choices | None = None,
+    observer: Observer | None = None,
+) -> None:
     """Run ``kernel`` on ``args``, which stand in the order of ``kernel.params``.
 
     Views take numpy arrays of the declared dtype (any strides); Out and InOut arrays are written in place.
     Scalars take Python numbers. ``adversary`` decides what the language leaves open; without one the plainest
     choices are made. Raises the errors of a call for arguments that do not fit. ``assume_in_bounds`` and
-    uniqueness promises are not tested here.
+    uniqueness promises are not tested here, but ``observer`` may: it hears every operation, and ends the
+    evaluation by raising :class:`~intent.reference.logical.observer.Stop`, which this function passes on.
     """
     if len(args) != len(kernel.params):
         raise WrongArgumentCount(str(kernel.name), expected=[p.name for p in kernel.params], given=len(args))
@@ -47,8 +54,10 @@ def evaluate(kernel: kir.Kernel, args: Sequence[Any], adversary: Choices | None 
             scalars.append(_scalar(param.value.dtype, arg))
             if param.value.dtype.is_integer:
                 atoms[Scalar(param.name)] = int(scalars[-1])
-    machine = Machine(TABLE, adversary or Choices(), views, atoms)
+    machine = Machine(TABLE, adversary or Choices(), views, atoms, observer)
     _check(kernel, machine, views)
+    if observer is not None:
+        observer.started(machine, kernel)
     with np.errstate(all="ignore"):
         machine.run(kernel.body, scalars)
 

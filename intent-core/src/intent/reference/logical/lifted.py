@@ -42,19 +42,31 @@ def apply(
         return _one_by_one(machine, region, points, captures, shape)
     for parameter, argument in zip(region.args, (*points, *captures), strict=True):
         machine[parameter] = argument
-    _run(machine, region)
+    _run(machine, region, None)
+    if machine.observer is not None:
+        machine.observer.yielded(machine, region)
     return tuple(np.array(np.broadcast_to(machine[v], shape)) for v in region.yields)
 
 
-def _run(machine: Machine, region: kir.Region) -> None:
+def _run(machine: Machine, region: kir.Region, active: Array | None) -> None:
+    """Run a region at every point, for the sake of the ``active`` ones."""
     for op in region.ops:
         if not isinstance(op, kir.If):
             machine.execute(op)
             continue
         # Both sides are pure and total here: evaluate both, then choose at every point.
-        _run(machine, op.then)
-        _run(machine, op.orelse)
+        if machine.observer is not None:
+            machine.observer.before(machine, op)
         condition = machine[op.condition]
+        for side, taken in ((op.then, condition), (op.orelse, ~condition)):
+            meant = taken if active is None else taken & active
+            if machine.observer is not None:
+                machine.observer.lanes(machine, meant)
+            _run(machine, side, meant)
+            if machine.observer is not None:
+                machine.observer.yielded(machine, side)
+        if machine.observer is not None:
+            machine.observer.lanes(machine, active)
         for result, yes, no in zip(op.results, op.then.yields, op.orelse.yields, strict=True):
             machine[result] = np.where(condition, machine[yes], machine[no])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from intent import kir
 from intent.diagnostics import CompilerFault
 from intent.reference.logical.choices import Choices
+from intent.reference.logical.observer import Observer
 from intent.types import Extent
 from intent.types.extent import Atom, Dyn
 
@@ -22,7 +24,7 @@ class Machine:
     """Executes operations one by one over whole arrays.
 
     ``values`` maps value ids to arrays (rank zero for scalars). Value ids are unique in a kernel, so one flat
-    table serves all regions; running a region again overwrites its values.
+    table serves all regions; running a region again overwrites its values. ``observer`` hears what happens.
     """
 
     def __init__(
@@ -31,6 +33,7 @@ class Machine:
         choices: Choices,
         views: Mapping[str, Array],
         atoms: Mapping[Atom, int],
+        observer: Observer | None = None,
     ) -> None:
         self.table = table
         self.choices = choices
@@ -39,6 +42,7 @@ class Machine:
         self.buffers: dict[int, Array] = {}
         self.bound: dict[Atom, int] = dict(atoms)
         self.atoms = _Atoms(self)
+        self.observer = observer
 
     def __getitem__(self, value: kir.Value) -> Array:
         try:
@@ -87,10 +91,14 @@ class Machine:
             run = self.table[type(op)]
         except KeyError:
             raise CompilerFault(f"no evaluation of {type(op).__name__}", stage="evaluation") from None
+        if self.observer is not None:
+            self.observer.before(self, op)
         try:
             run(self, op)
         except CompilerFault as fault:
             raise fault.at(op.span) from None
+        if self.observer is not None:
+            self.observer.after(self, op)
 
     def run(self, region: kir.Region, arguments: Sequence[Array] = ()) -> tuple[Array, ...]:
         """Bind the region's arguments, run it, and give what it yields."""
@@ -98,7 +106,18 @@ class Machine:
             self[parameter] = argument
         for op in region.ops:
             self.execute(op)
+        if self.observer is not None:
+            self.observer.yielded(self, region)
         return tuple(self[v] for v in region.yields)
+
+    @contextmanager
+    def unobserved(self) -> Iterator[None]:
+        """What runs inside is told to nobody."""
+        saved, self.observer = self.observer, None
+        try:
+            yield
+        finally:
+            self.observer = saved
 
     def scalar(self, value: kir.Value) -> int:
         """A scalar integer or bool as a Python number."""
