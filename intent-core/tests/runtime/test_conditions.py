@@ -170,18 +170,20 @@ def test_broadcast_and_flipped_inputs_are_fine(scale, x):
     np.testing.assert_array_equal(y, x[::-1, ::-1])
 
 
-def test_overlap(refuses, scale, x):
-    text = refuses(OverlappingViews, scale, x, x, 1.0)
-    assert "'y' and 'x' overlap, and 'y' is written" in text
+def test_overlap(refuses, scale):
     base = np.zeros(40, np.float32)
-    refuses(OverlappingViews, scale, base[:12].reshape(3, 4), base[11:23].reshape(3, 4), 1.0)
+    text = refuses(OverlappingViews, scale, base[:12].reshape(3, 4), base[11:23].reshape(3, 4), 1.0)
+    assert "'y' and 'x' overlap, and 'y' is written" in text
+    square = np.zeros((4, 4), np.float32)
+    refuses(OverlappingViews, scale, square, square.T, 1.0)
+    refuses(OverlappingViews, scale, square, square[::-1], 1.0)
 
 
 def test_a_known_signature_is_checked_again_for_addresses(refuses, scale, toy, x):
     y = np.zeros_like(x)
     scale(x, y, 1.0)
     toy.launches.clear()
-    refuses(OverlappingViews, scale, x, x, 1.0)
+    refuses(OverlappingViews, scale, x, x[::-1], 1.0)
     y.flags.writeable = False
     refuses(ReadOnlyArgument, scale, x, y, 1.0)
     odd = np.frombuffer(np.zeros(49, np.uint8), np.float32, 12, offset=1).reshape(3, 4)
@@ -199,7 +201,7 @@ def test_interleaved_views_do_not_overlap(scale):
     "promise", [{"x": " noalias"}, {"y": " noalias"}, {"x": " alias=g", "y": " alias=g"}]
 )
 def test_declared_overlap_is_the_callers_matter(compiled, kernels, toy, x, promise):
-    compiled(kernels.scale(**promise), toy)(x, x, 1.0)
+    compiled(kernels.scale(**promise), toy)(x, x[::-1], 1.0)
     assert len(toy.launches) == 1
 
 

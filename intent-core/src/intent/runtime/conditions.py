@@ -1,7 +1,8 @@
 """Launch conditions: everything that must hold of a call, checked before anything is written.
 
-In order: shapes, symbols and strides (:mod:`intent.runtime.extents`); writable, whole and distinct memory;
-devices; the conditions of the kernel's text; the size of the program space.
+In order: shapes, symbols and strides (:mod:`intent.runtime.extents`); writable and whole memory;
+devices; the conditions of the kernel's text; the size of the program space. Overlap comes last, because a
+program may allow to run in place (:mod:`intent.runtime.overlap`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from intent.kir.value import Condition
 from intent.physical import Guard, Program
 from intent.runtime.arguments import Bound
 from intent.runtime.extents import value_of
-from intent.runtime.overlap import check_overlap, check_writable_layout, writable_pairs
+from intent.runtime.overlap import check_writable_layout
 from intent.types import Extent
 from intent.types.extent import Atom
 
@@ -25,10 +26,10 @@ _INDEX_MAXIMUM: Final = (1 << 63) - 1
 
 
 def check_memory(kernel: Kernel, bound: Bound) -> None:
-    """Views that are written are writable, have one place per element, and overlap no other view.
+    """Views that are written are writable and have one place per element.
 
     Raises:
-        ReadOnlyArgument, ZeroStrideWritable, OverlappingViews: The parameter and what was found.
+        ReadOnlyArgument, ZeroStrideWritable: The parameter and what was found.
     """
     for view in kernel.views:
         array = bound.arrays[view.name]
@@ -37,8 +38,6 @@ def check_memory(kernel: Kernel, bound: Bound) -> None:
         if array.readonly:
             raise ReadOnlyArgument(view.name, mode=_MODES[view.mode], span=view.span)
         check_writable_layout(view, array)
-    for written, other in writable_pairs(kernel):
-        check_overlap(written, other, bound.arrays[written.name], bound.arrays[other.name])
 
 
 _MODES: Final = {"out": "I.Out", "inout": "I.InOut"}

@@ -71,6 +71,7 @@ class Fittings:
         known = self._known.get(signature)
         if known is None:
             known = self._check(bound, on_gpu=on_gpu)
+            self._check_addresses(bound, known)
             if len(self._known) >= _LIMIT:
                 self._known.clear()
             self._known[signature] = known
@@ -119,4 +120,4 @@ class Fittings:
             a, b = arrays[written.name], arrays[other.name]
             (a_low, a_high), (b_low, b_high) = reach[written.name], reach[other.name]
             if a.pointer + a_low < b.pointer + b_high and b.pointer + b_low < a.pointer + a_high:
-                check_overlap(written, other, a, b)
+                check_overlap(written, other, a, b, may_share=known.variant.may_share)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -12,6 +12,7 @@ from intent.diagnostics import OverlappingViews, ZeroStrideWritable
 from intent.kir.kernel import Kernel
 from intent.kir.value import View
 from intent.runtime.array import Array
+from intent.runtime.in_place import same_elements
 
 __all__ = ["check_overlap", "check_writable_layout", "overlaps", "writable_pairs"]
 
@@ -102,15 +103,27 @@ def writable_pairs(kernel: Kernel) -> Iterator[tuple[View, View]]:
                 yield b, a
 
 
-def check_overlap(written: View, other: View, a: Array, b: Array) -> None:
+def check_overlap(
+    written: View, other: View, a: Array, b: Array, *, may_share: Callable[[str, str], bool]
+) -> None:
     """Refuse a written view that shares elements with another one.
+
+    ``may_share(written, other)`` says whether the program may run in place on the very same elements.
 
     Raises:
         OverlappingViews: Names both parameters and their byte ranges.
     """
-    if overlaps(a, b):
-        ranges = {written.name: _range(a), other.name: _range(b)}
-        raise OverlappingViews(written.name, other.name, ranges=ranges, span=written.span)
+    if not overlaps(a, b):
+        return
+    notes = []
+    if same_elements(a, b):
+        if other.mode == "in" and may_share(written.name, other.name):
+            return
+        notes.append(
+            f"they are the same elements, but this kernel reads '{other.name}' again after it writes"
+        )
+    ranges = {written.name: _range(a), other.name: _range(b)}
+    raise OverlappingViews(written.name, other.name, ranges=ranges, notes=notes, span=written.span)
 
 
 def _range(array: Array) -> str:

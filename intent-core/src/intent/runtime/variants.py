@@ -23,6 +23,7 @@ from intent.provider import Launcher, Provider, Source
 from intent.runtime.cache import Memory, kernel_key
 from intent.runtime.conditions import violated_guards
 from intent.runtime.extents import launch_atoms, named
+from intent.runtime.in_place import same_storage_ok
 from intent.runtime.options import CompileOptions
 from intent.runtime.timing import stage
 from intent.types.extent import Atom
@@ -44,6 +45,7 @@ class Variant:
     seconds: dict[str, float]
     _source: Source | None = None
     _launchers: dict[str, Launcher] = field(default_factory=dict)
+    _shared: dict[tuple[str, str], bool] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     @property
@@ -54,6 +56,13 @@ class Variant:
                 with stage(self.seconds, "emit"):
                     self._source = self.provider.serialize(self.program)
             return self._source
+
+    def may_share(self, written: str, other: str) -> bool:
+        """Whether the program may run with both views on the very same elements (language, decision 7)."""
+        known = self._shared.get((written, other))
+        if known is None:
+            known = self._shared[written, other] = same_storage_ok(self.program, written, other)
+        return known
 
     def launcher(self, device: str, *, on_gpu: bool) -> Launcher:
         """What runs this variant on ``device``. A failing build is not kept: every launch raises again."""

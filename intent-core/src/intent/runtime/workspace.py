@@ -59,7 +59,9 @@ def allocate(workspace: Workspace, library: Library, device: str) -> BoundView |
         # A numpy array, whose slice keeps it alive; memory of the caller's library would be seen by address only.
         memory = np.empty(workspace.size + ALIGNMENT, np.uint8)
         start = -memory.ctypes.data % ALIGNMENT
-        return _bound(memory.ctypes.data + start, workspace.size, device, memory[start : start + workspace.size])
+        return _bound(
+            memory.ctypes.data + start, workspace.size, device, memory[start : start + workspace.size]
+        )
     owner = library.empty((workspace.size + ALIGNMENT,), (1,), U8, device)
     array = library.recognize(owner)
     if array is None:

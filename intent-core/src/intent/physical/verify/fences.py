@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from intent.physical.advance import moves_on
 from intent.physical.fragment import Fragment, Region, Resource, View
-from intent.physical.ops import Atomic, Constant, Fence, If, Lane, Load, Loop, Op, Pointwise, Store, While
+from intent.physical.ops import Atomic, Constant, Fence, If, Load, Loop, Op, Store, While
 from intent.physical.program import Program
 from intent.physical.verify.rule import FIRST_WRITE, Problem, Rule, operations
 from intent.physical.walk import regions_of, walk
@@ -130,22 +131,9 @@ class _Checker:
         return isinstance(first, Constant) and isinstance(second, Constant) and first.value != second.value
 
     def _moves_on(self, coordinate: Fragment, loop: int) -> bool:
-        """Whether passes of the loop give disjoint blocks: its index, or its index plus lanes within a step."""
+        """Whether passes of the loop give disjoint blocks; unknown for ``while``."""
         counted = self._loops.get(loop)
-        if counted is None:
-            return False
-        step = self._defined.get(counted.step.id)
-        index = counted.body.args[0]
-        if not isinstance(step, Constant) or step.value < 1:
-            return False
-        if coordinate == index:
-            return True
-        op = self._defined.get(coordinate.id)
-        if not isinstance(op, Pointwise) or op.fn != "add" or index not in op.operands:
-            return False
-        (other,) = [value for value in op.operands if value != index] or (index,)
-        lane = self._defined.get(other.id)
-        return isinstance(lane, Lane) and lane.dim.size <= step.value
+        return counted is not None and moves_on(coordinate, counted, self._defined)
 
 
 def _values(region: Region) -> Iterator[Fragment]:
