@@ -1,4 +1,4 @@
-"""Reads and writes: every access is born with coordinates, members, proofs and validity (spec: kir-to-gpu-program 4.8)."""
+"""Every access is born with coordinates, members, proofs and validity (spec: kir-to-gpu-program 4.8)."""
 
 from __future__ import annotations
 

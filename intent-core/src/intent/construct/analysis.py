@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from intent import kir
-from intent.construct.axes import AxisClasses, classify, loop_axis
+from intent.construct.axes import AxisClasses, classify
 from intent.construct.bounds import UpperBounds
 from intent.construct.definitions import Definitions
 from intent.construct.effects import Effects
-from intent.construct.formats import element_axis
 from intent.construct.groups import Group, Grouping
+from intent.construct.inner import walked_axes
 from intent.construct.point import Facts
 from intent.kir.walk import walk
 from intent.types import Extent
-from intent.types.extent import ceildiv, const, maximum
+from intent.types.extent import ceildiv, maximum
 
 
 @dataclass
@@ -74,53 +74,11 @@ def analyze(kernel: kir.Kernel) -> Analysis:
 
 
 def _inner_axes(a: Analysis) -> None:
-    def note(label: str, e: Extent, role: str) -> None:
-        axis = a.inner.setdefault(label, InnerAxis(label, e))
-        axis.roles.add(role)
-        if axis.extent.launch_visible is False and e.launch_visible:
-            axis.extent = e
-
+    eager = a.groups[0].eager if a.groups else set()
     for op in walk(a.kernel.body):
-        if isinstance(op, kir.Reduce):
-            for k in op.axes:
-                note(a.classes.label((op.operands[0].id, k)), op.operands[0].shape[k], "reduce")
-        elif isinstance(op, kir.Contract):
-            for k, _ in op.reduce:
-                note(a.classes.label((op.lhs.id, k)), op.lhs.shape[k], "contract")
-        elif isinstance(op, kir.ScaledContract):
-            note(a.classes.label(element_axis(op)), const(op.lhs_group), "contract")
-        elif isinstance(op, kir.SparseContract):
-            for k, _ in op.reduce:
-                note(a.classes.label((op.compressed.id, k)), op.compressed.shape[k], "reduce")
-        elif isinstance(op, kir.Histogram):
-            for k, e in enumerate(op.values.shape):
-                note(a.classes.label((op.values.id, k)), e, "reduce")
-        elif isinstance(op, kir.RegionFold | kir.RegionScan):
-            note(a.classes.label((op.source[0].id, op.axis)), op.source[0].shape[op.axis], "fold")
-        elif isinstance(op, kir.Scan):
-            note(a.classes.label((op.operands[0].id, op.axis)), op.operands[0].shape[op.axis], "scan")
-        elif isinstance(op, kir.Store):
-            for k, e in enumerate(op.value.shape):
-                note(a.classes.label((op.value.id, k)), e, "store")
-        if isinstance(op, kir.RegionFold | kir.RegionScan | kir.While):
-            held = op.results if not isinstance(op, kir.RegionScan) else op.results[op.outputs :]
-            for v in held:
-                for k, e in enumerate(v.shape):
-                    note(
-                        a.classes.label((v.id, k)),
-                        e,
-                        "carried" if not isinstance(op, kir.RegionFold) else "summary",
-                    )
-        if isinstance(op, kir.For):
-            if op.parallel:
-                note(a.classes.label(loop_axis(op)), a.trips[op.id], "point")
-            for v in op.results:
-                for k, e in enumerate(v.shape):
-                    note(a.classes.label((v.id, k)), e, "carried")
-        if isinstance(op, kir.Load) and op.id in _eager(a):
-            for k, e in enumerate(op.result.shape):
-                note(a.classes.label((op.result.id, k)), e, "held")
-
-
-def _eager(a: Analysis) -> set[int]:
-    return a.groups[0].eager if a.groups else set()
+        for axis, e, role in walked_axes(op, a.trips, eager):
+            label = a.classes.label(axis)
+            known = a.inner.setdefault(label, InnerAxis(label, e))
+            known.roles.add(role)
+            if not known.extent.launch_visible and e.launch_visible:
+                known.extent = e

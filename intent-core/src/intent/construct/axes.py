@@ -57,7 +57,7 @@ class AxisClasses:
 def classify(kernel: kir.Kernel) -> AxisClasses:
     """The axis classes of a kernel."""
     classes = AxisClasses()
-    names = {d.id: d.name for d in kernel.domains}
+    names: dict[int, str] = {d.id: d.name for d in kernel.domains}
     domains: dict[int, Axis] = {}
     _visit(kernel.body, classes, names, domains)
     _assign_labels(classes)
@@ -101,12 +101,12 @@ def _same(classes: AxisClasses, a: kir.Value, b: kir.Value) -> None:
         classes.join((a.id, k), (b.id, k))
 
 
-def _join_op(op: kir.Op, classes: AxisClasses, names: dict[int, str], domains: dict[int, Axis]) -> None:  # noqa: C901, PLR0912
+def _join_op(op: kir.Op, classes: AxisClasses, names: dict[int, str], domains: dict[int, Axis]) -> None:  # noqa: C901
     match op:
         case kir.Iota():
-            axis = (op.result.id, 0)
-            classes.name(axis, op.result.shape[0], names.get(op.domain, ""))
-            _join_domain(classes, domains, op.domain, axis)
+            first: Axis = (op.result.id, 0)
+            classes.name(first, op.result.shape[0], names.get(op.domain, ""))
+            _join_domain(classes, domains, op.domain, first)
         case kir.For():
             axis = loop_axis(op)
             classes.find(axis)

@@ -25,7 +25,7 @@ from intent.types.extent import const
 At = tuple[Point, ...]
 
 
-class NeedsDims(Exception):  # noqa: N818 - control flow of construction, never shown to an author
+class NeedsDims(Exception):
     """A carried value turned out to have more lane dims than its first value."""
 
     def __init__(self, component: int, dims: tuple[ph.Dim, ...]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from typing import Any
 
 from intent import physical as ph
 from intent.physical.walk import operands_of, regions_of
@@ -17,11 +18,11 @@ def remove_dead(region: ph.Region, needed: set[int] | None = None) -> ph.Region:
     for op in reversed(region.ops):
         if not _effectful(op) and not any(r.id in needed for r in op.results):
             continue
-        op = _inside(op, needed)
-        needed |= {f.id for f in operands_of(op)}
-        for inner in regions_of(op):
+        live = _inside(op, needed)
+        needed |= {f.id for f in operands_of(live)}
+        for inner in regions_of(live):
             needed |= _used(inner)
-        kept.append(op)
+        kept.append(live)
     return replace(region, ops=tuple(reversed(kept)))
 
 
@@ -32,7 +33,7 @@ def _effectful(op: ph.Op) -> bool:
 def _inside(op: ph.Op, needed: set[int]) -> ph.Op:
     if isinstance(op, ph.Loop):
         return _loop(op, needed)
-    changed = {
+    changed: dict[str, Any] = {
         f.name: remove_dead(value) for f in fields(op) if isinstance(value := getattr(op, f.name), ph.Region)
     }
     return replace(op, **changed) if changed else op

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from intent import kir
 from intent import physical as ph
 from intent.construct.carried import Carries, Homes, settle
@@ -107,7 +109,11 @@ def _branch(c: Context, op: kir.If, index: int, at: At, frame: Frame, condition:
         if all(v.dims == wanted for v in found):
             types = ((found[0].dtype, wanted),)
             names = (op.results[index].name,)
-            payload = {"condition": condition.fragment, "then": regions[0], "orelse": regions[1]}
+            payload: dict[str, Any] = {
+                "condition": condition.fragment,
+                "then": regions[0],
+                "orelse": regions[1],
+            }
             (made,) = c.emitter.place(ph.If, tuple(scopes), types, names, **payload)
             return Point(made, members)
         dims = wanted

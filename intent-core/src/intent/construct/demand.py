@@ -92,9 +92,9 @@ class Demand:
             if value in args:
                 yield from self.reads(outer[args.index(value)], axes)
 
-    def _operands(
+    def _operands(  # noqa: C901, PLR0915 -- one case per kind of operation
         self, op: kir.Op, value: kir.Value, axes: tuple[AxisKey | None, ...]
-    ) -> Iterator[tuple[kir.Value, tuple[AxisKey | None, ...]]]:  # noqa: C901, PLR0912
+    ) -> Iterator[tuple[kir.Value, tuple[AxisKey | None, ...]]]:
         match op:
             case kir.Pointwise():
                 yield from ((v, axes) for v in op.operands)

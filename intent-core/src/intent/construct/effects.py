@@ -89,7 +89,7 @@ class Effects:
 
     def eager_reads(self) -> set[int]:
         """Reads of mutable memory that a later write would change before their last use."""
-        found = set()
+        found: set[int] = set()
         writes = [
             (self.position[op.id], w) for op in walk(self.kernel.body) if (w := written_class(op)) is not None
         ]

@@ -173,12 +173,12 @@ class Emitter:
         return self.emit(ph.Lane, ((INDEX, (dim,)),), dim=dim, name=dim.name)[0]
 
     def pointwise(
-        self, fn: str, *operands: ph.Fragment, dtype: DType | None = None, name: str = "", **flags: bool
+        self, fn: str, *operands: ph.Fragment, dtype: DType | None = None, name: str = ""
     ) -> ph.Fragment:
         dims = self.union(operands)
         if dtype is None:
             dtype = operands[1].dtype if fn == "select" else operands[0].dtype
-        return self.emit(ph.Pointwise, ((dtype, dims),), fn=fn, operands=operands, name=name, **flags)[0]
+        return self.emit(ph.Pointwise, ((dtype, dims),), fn=fn, operands=operands, name=name)[0]
 
     def compare(self, fn: str, a: ph.Fragment, b: ph.Fragment) -> ph.Fragment:
         return self.pointwise(fn, a, b, dtype=BOOL)

@@ -64,9 +64,14 @@ def region_frame(region: kir.Region, bindings: list[Binding], frame: Frame, scop
     return inner
 
 
+def evaluated(c: Context, values: tuple[kir.Value, ...], frame: Frame) -> list[Binding]:
+    """Values of a frame, evaluated wherever they are asked for."""
+    return [_outer(c, v, frame) for v in values]
+
+
 def yielded(c: Context, region: kir.Region, frame: Frame) -> list[Binding]:
     """What a region yields, evaluated wherever it is asked for."""
-    return [lambda at, v=v: c.evaluate(v, at, frame) for v in region.yields]  # type: ignore[misc]
+    return evaluated(c, region.yields, frame)
 
 
 @rule(kir.RegionFold)

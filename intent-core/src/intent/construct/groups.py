@@ -1,65 +1,19 @@
-"""Execution groups: connected effects, the axes that may enter program space, and why (spec: kir-to-gpu-program 2, 3)."""
+"""Execution groups: connected effects and the axes that may enter program space (spec: kir-to-gpu-program 2, 3)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from intent import kir
 from intent.construct.alias import alias_class
-from intent.construct.axes import AxisClasses, loop_axis
+from intent.construct.axes import AxisClasses
 from intent.construct.definitions import Definitions
-from intent.construct.demand import AxisKey, Demand, Read, Signature
+from intent.construct.demand import AxisKey, Signature
 from intent.construct.effects import WRITES, Effects
-from intent.kir.walk import operands_of, regions_of, walk
+from intent.construct.steering import single_points
+from intent.construct.units import Candidate, Unit, Units, target_resource
+from intent.kir.walk import regions_of, walk
 from intent.types import Extent
-
-STRUCTURED = (
-    kir.Reduce,
-    kir.Contract,
-    kir.ScaledContract,
-    kir.SparseContract,
-    kir.Histogram,
-    kir.Scan,
-    kir.RegionFold,
-    kir.RegionScan,
-    kir.For,
-    kir.While,
-)
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """An axis that a unit could run in parallel. ``declared`` axes are explicit ``parallel`` loops.
-
-    A statement with several writes inside has one key per write.
-    """
-
-    keys: tuple[AxisKey, ...]
-    label: str
-    extent: Extent
-    declared: bool
-
-
-@dataclass
-class Unit:
-    """A statement under its enclosing parallel loops: the smallest thing that is scheduled.
-
-    ``producers``: structured operations it needs; ``computed``: pointwise values; ``provides`` and
-    ``needs``: effects of its own and of others whose results it uses; ``shared``: axes along which some
-    structured value does not vary, so that instances split along them would compute it again.
-    """
-
-    prefix: tuple[kir.For, ...]
-    op: kir.Op
-    candidates: list[Candidate]
-    reads: list[Read] = field(default_factory=list)
-    writes: list[tuple[kir.Op, tuple[Signature, ...]]] = field(default_factory=list)
-    producers: set[int] = field(default_factory=set)
-    computed: set[int] = field(default_factory=set)
-    provides: set[int] = field(default_factory=set)
-    needs: set[int] = field(default_factory=set)
-    shared: set[AxisKey] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -82,7 +36,8 @@ class Group:
 
     ``keys``: execution axis -> label of the instance axis. ``statements``: operations to run, enclosing control
     included. ``eager``: reads held at their position. ``snapshot``: stores that overwrite what other lanes of the
-    same statement read. ``ordered``: writes and loops that must run one element after the other. ``joined``: why units were joined.
+    same statement read. ``ordered``: writes and loops that must run one element after the other. ``joined``: why
+    units were joined.
     """
 
     axes: tuple[GroupAxis, ...]
@@ -115,133 +70,15 @@ class Grouping:
         effects: Effects,
         trips: dict[int, Extent],
     ) -> None:
-        self.kernel = kernel
         self.definitions = definitions
-        self.classes = classes
         self.effects = effects
-        self.trips = trips
-        self.units: list[Unit] = []
+        self.units = Units(kernel, definitions, classes, effects, trips).units
         self.eager = effects.eager_reads()
 
     def groups(self) -> list[Group]:
         """The groups in program order of their first effect."""
-        self._collect(self.kernel.body, ())
         clusters = self._connect()
         return [self._group([self.units[k] for k in cluster], why) for cluster, why in clusters]
-
-    # -- units ---------------------------------------------------------------------------------------------------
-
-    def _collect(self, region: kir.Region, prefix: tuple[kir.For, ...]) -> None:
-        for op in region.ops:
-            if isinstance(op, kir.For) and op.parallel and self.effects.has_effect(op):
-                self._collect(op.body, (*prefix, op))
-            elif self.effects.has_effect(op):
-                self.units.append(self._unit(op, prefix))
-
-    def _unit(self, op: kir.Op, prefix: tuple[kir.For, ...]) -> Unit:
-        candidates = [
-            Candidate((("for", f.id, 0),), self.classes.label(loop_axis(f)), self.trips[f.id], True)
-            for f in prefix
-        ]
-        candidates += self._written_axes([op] if isinstance(op, WRITES) else self._inner_writes(op))
-        candidates = [c for c in candidates if c.extent.launch_visible and c.extent.const != 1]
-        unit = Unit(prefix, op, candidates)
-        self._trace(unit)
-        return unit
-
-    def _inner_writes(self, op: kir.Op) -> list[kir.Op]:
-        """The writes inside control, when nothing else inside forbids running an axis of theirs in parallel."""
-        inner = [o for r in regions_of(op) for o in walk(r)]
-        if any(
-            isinstance(o, kir.BufferAlloc | kir.Atomic | kir.ScatterReduce)
-            or (isinstance(o, kir.For) and o.parallel)
-            for o in inner
-        ):
-            return []
-        return [o for o in inner if isinstance(o, kir.Store)]
-
-    def _written_axes(self, writes: list[kir.Op]) -> list[Candidate]:
-        """Axes that every one of the writes runs over: same class, same extent."""
-        if not writes:
-            return []
-        columns = [
-            [(("store", w.id, k), self.classes.label((v.id, k)), e) for k, e in enumerate(v.shape)]
-            for w in writes
-            for v in [written_value(w)]
-        ]
-        found = []
-        taken: set[AxisKey] = set()
-        for key, label, e in columns[0]:
-            keys = [key]
-            for column in columns[1:]:
-                match = next((x for x in column if x[0] not in taken and x[1] == label and x[2] is e), None)
-                if match is None:
-                    break
-                keys.append(match[0])
-            else:
-                taken |= set(keys)
-                found.append(Candidate(tuple(keys), label, e, False))
-        return found
-
-    def _trace(self, unit: Unit) -> None:
-        points = {f.body.args[0].id: ("for", f.id, 0) for f in unit.prefix}
-        loops = {f.body.args[0].id: f for f in unit.prefix}
-        demand = Demand(self.definitions, points, loops)
-        unit.provides = {unit.op.id}
-        inner = [unit.op, *(o for r in regions_of(unit.op) for o in walk(r))]
-        for op in inner:
-            axes: tuple[AxisKey | None, ...] = ()
-            if isinstance(op, kir.BufferAlloc):
-                unit.writes.append((op, (None,) * op.buffer.rank))
-            if isinstance(op, WRITES):
-                keys = {k for c in unit.candidates for k in c.keys}
-                names = [("store", op.id, k) for k in range(written_value(op).rank)]
-                axes = tuple(n if n in keys else None for n in names)
-                for v in (op.value,) if not isinstance(op, kir.Atomic) else op.operands:
-                    unit.reads += demand.reads(v, axes if v.rank else ())
-                unit.writes.append((op, demand.relation(op.relation, axes)))
-                for v, spread in zip(op.relation.coordinates, op.relation.axes, strict=True):
-                    unit.reads += demand.reads(v, tuple(axes[a] for a in spread))
-                if op.valid is not None:
-                    unit.reads += demand.reads(op.valid, axes)
-                continue
-            if not self.effects.has_effect(op):
-                continue  # pure: reached from the effects that need it
-            for v in operands_of(op):
-                unit.reads += demand.reads(v, self._carried_axes(v, unit))
-            for region in regions_of(op):
-                for v in region.yields:
-                    unit.reads += demand.reads(v, self._carried_axes(v, unit))
-        for value_id, axes in demand.seen:
-            producer = self.definitions.op.get(value_id)
-            if producer is not None and self.effects.has_effect(producer):
-                unit.needs.add(producer.id)
-            if isinstance(producer, kir.Pointwise) and axes and producer.results[0].dtype.is_float:
-                unit.computed.add(producer.id)
-            if isinstance(producer, STRUCTURED):
-                unit.producers.add(producer.id)
-                # Along an ordered axis every element needs those before it: work that instances would repeat.
-                ordered = ordered_axis(producer, value_id)
-                own = {a for k, a in enumerate(axes) if k != ordered}
-                unit.shared |= {
-                    k for c in unit.candidates if not c.declared and not set(c.keys) & own for k in c.keys
-                }
-
-    def _carried_axes(self, value: kir.Value, unit: Unit) -> tuple[AxisKey | None, ...]:
-        """A carried tensor runs along an instance axis where it has an axis of that class."""
-        axes: list[AxisKey | None] = []
-        for k in range(value.rank):
-            label = self.classes.label((value.id, k))
-            key = next(
-                (
-                    c.keys[0]
-                    for c in unit.candidates
-                    if not c.declared and c.label == label and c.keys[0] not in axes
-                ),
-                None,
-            )
-            axes.append(key)
-        return tuple(axes)
 
     # -- connection ------------------------------------------------------------------------------------------------
 
@@ -352,15 +189,17 @@ class Grouping:
     def _group(self, units: list[Unit], why: tuple[str, ...]) -> Group:
         common = self._common(units)
         common = [(c, keys) for c, keys in common if self._independent(units, keys)]
-        axes, keys, used = [], {}, {}
-        singles = self._single_points(units)
+        axes: list[GroupAxis] = []
+        keys: dict[AxisKey, str] = {}
+        used: dict[str, int] = {}
+        singles = single_points(self.effects, units)
         for candidate, members in common:
             n = used[candidate.label] = used.get(candidate.label, 0) + 1
             label = candidate.label if n == 1 else f"{candidate.label}.{n}"
             owned = not any(k in unit.shared for unit in units for k in members)
             axes.append(GroupAxis(label, candidate.extent, any(k in singles for k in members), owned))
             keys.update(dict.fromkeys(members, label))
-        statements = set()
+        statements: set[int] = set()
         for unit in units:
             statements |= {f.id for f in unit.prefix} | {unit.op.id}
             statements |= {
@@ -369,7 +208,7 @@ class Grouping:
                 for o in walk(r)
                 if self.effects.has_effect(o) or isinstance(o, kir.AssumeInBounds)
             }
-        snapshot = {
+        snapshot: set[int] = {
             op.id for unit in units for op, sig in unit.writes if self._overwrites_reads(unit, op, sig)
         }
         return Group(
@@ -407,7 +246,7 @@ class Grouping:
             return False
         if all(k[0] == "for" for k in keys) and len(set(keys)) == 1:
             return True  # declared by the author
-        accesses = []
+        accesses: list[tuple[str, tuple[Signature, ...], kir.Op | None]] = []
         for unit in units:
             accesses += [(alias_class(target_resource(op)), sig, op) for op, sig in unit.writes]
             accesses += [(alias_class(r.op.source), r.signature, None) for r in unit.reads]
@@ -428,65 +267,6 @@ class Grouping:
             ):
                 return True
         return False
-
-    def _single_points(self, units: list[Unit]) -> set[AxisKey]:
-        """Parallel points on which a loop bound, a heavy branch or a run-time extent depends."""
-        found = set()
-        for unit in units:
-            for f in unit.prefix:
-                tainted = self._tainted(f.body.args[0])
-                if any(self._steers(op, tainted) for op in walk(f.body)):
-                    found.add(("for", f.id, 0))
-        return found
-
-    def _tainted(self, value: kir.Value) -> set[int]:
-        seen, todo = {value.id}, [value]
-        while todo:
-            v = todo.pop()
-            reached: Iterator[kir.Op] = iter((*self.effects.users[v.id], *self.effects.yielding[v.id]))
-            for op in reached:
-                new = [r for r in op.results if r.id not in seen]
-                for region in regions_of(op):
-                    new += [a for a in region.args if a.id not in seen]
-                seen |= {r.id for r in new}
-                todo += new
-        return seen
-
-    def _steers(self, op: kir.Op, tainted: set[int]) -> bool:
-        if isinstance(op, kir.For) and not op.parallel:
-            return any(v.id in tainted for v in (op.begin, op.end, op.step))
-        if isinstance(op, kir.While):
-            return True
-        if isinstance(op, kir.If) and self.effects.has_effect(op):
-            return op.condition.id in tainted and any(
-                isinstance(o, kir.For | kir.While | kir.If) for r in regions_of(op) for o in walk(r)
-            )
-        return any(not e.launch_visible for r in op.results for e in r.shape)
-
-
-def ordered_axis(op: kir.Op, value: int) -> int | None:
-    """The axis of a result along which its elements depend on each other."""
-    if isinstance(op, kir.Scan):
-        return op.axis
-    if isinstance(op, kir.RegionScan) and value in {r.id for r in op.results[: op.outputs]}:
-        return op.output_axis
-    return None
-
-
-def written_value(op: kir.Op) -> kir.Value:
-    """The value whose axes a write runs over."""
-    if isinstance(op, kir.Atomic):
-        return op.results[0] if op.results else max(op.operands, key=lambda v: v.rank)
-    assert isinstance(op, kir.Store | kir.ScatterReduce)
-    return op.value
-
-
-def target_resource(op: kir.Op) -> kir.Resource:
-    """The resource that a write or an allocation defines."""
-    if isinstance(op, kir.BufferAlloc):
-        return op.buffer
-    assert isinstance(op, WRITES)
-    return op.target
 
 
 def has_atomic(op: kir.ScatterReduce) -> bool:

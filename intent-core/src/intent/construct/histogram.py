@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from intent import kir
 from intent import physical as ph
 from intent.construct.accumulate import accumulate
@@ -42,6 +44,6 @@ def histogram(c: Context, op: kir.Histogram, index: int, at: At, frame: Frame) -
     total = accumulate(c, walk.loops, zero, step, one.dims, counts.name)
     if walk.lanes:
         dims = tuple(d for d in total.dims if d not in walk.lanes)
-        payload = {"operands": (total,), "dims": walk.lanes, "kind": "sum"}
+        payload: dict[str, Any] = {"operands": (total,), "dims": walk.lanes, "kind": "sum"}
         total = e.emit(ph.Reduce, ((counts.dtype, dims),), name=counts.name, **payload)[0]
     return Point(total, bin_.members)

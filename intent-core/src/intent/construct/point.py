@@ -105,22 +105,26 @@ def pointwise_bounds(fn: str, points: tuple[Point, ...], facts: Facts) -> tuple[
     if fn in ("floordiv", "mod"):
         return _division(fn, a, b, facts)
     if fn == "minimum" and a.high is not None and b.high is not None:
-        high = a.high if facts.at_most(a.high, b.high) else b.high
-        low = a.low if facts.at_most(a.low, b.low) else (b.low if facts.at_most(b.low, a.low) else None)
-        return low, high
+        least = a.high if facts.at_most(a.high, b.high) else b.high
+        return _smaller(a.low, b.low, facts), least
     if fn == "maximum" and a.low is not None and b.low is not None:
-        low = a.low if facts.at_most(b.low, a.low) else b.low
-        high = (
-            a.high if facts.at_most(b.high, a.high) else (b.high if facts.at_most(a.high, b.high) else None)
-        )
-        return low, high
+        most = a.low if facts.at_most(b.low, a.low) else b.low
+        return most, _larger(a.high, b.high, facts)
     return None, None
 
 
+def _smaller(a: Extent | None, b: Extent | None, facts: Facts) -> Extent | None:
+    """The provably smaller of two bounds."""
+    return a if facts.at_most(a, b) else (b if facts.at_most(b, a) else None)
+
+
+def _larger(a: Extent | None, b: Extent | None, facts: Facts) -> Extent | None:
+    """The provably larger of two bounds."""
+    return a if facts.at_most(b, a) else (b if facts.at_most(a, b) else None)
+
+
 def _hull(a: Point, b: Point, facts: Facts) -> tuple[Extent | None, Extent | None]:
-    low = a.low if facts.at_most(a.low, b.low) else (b.low if facts.at_most(b.low, a.low) else None)
-    high = a.high if facts.at_most(b.high, a.high) else (b.high if facts.at_most(a.high, b.high) else None)
-    return low, high
+    return _smaller(a.low, b.low, facts), _larger(a.high, b.high, facts)
 
 
 def _plus(a: Extent | None, b: Extent | None) -> Extent | None:

@@ -38,7 +38,7 @@ def extent_value(c: Context, op: kir.ExtentValue, index: int, at: At, frame: Fra
 
 @rule(kir.Iota)
 def iota(c: Context, op: kir.Iota, index: int, at: At, frame: Frame) -> Point:
-    """begin + step * ordinal; the ordinal itself when the region starts at 0 with step 1."""
+    """Begin + step * ordinal; the ordinal itself when the region starts at 0 with step 1."""
     (ordinal,) = at
     return affine(c, op.begin, op.step, ordinal, frame, _name(op, index))
 
@@ -57,10 +57,10 @@ def affine(
     return pointwise_point(c, "add", (first, scaled), name=name)
 
 
-def pointwise_point(c: Context, fn: str, points: At, *, name: str = "", **flags: bool) -> Point:
+def pointwise_point(c: Context, fn: str, points: At, *, name: str = "") -> Point:
     """A pointwise function of points, with members and bounds."""
     members = frozenset(m for p in points for m in p.members)
-    result = c.emitter.pointwise(fn, *(p.fragment for p in points), name=name, **flags)
+    result = c.emitter.pointwise(fn, *(p.fragment for p in points), name=name)
     if result.dtype.is_integer and points[-1].fragment.dtype.is_integer:
         low, high = pointwise_bounds(fn, points, c.facts)
         return Point(result, members, low, high)
@@ -155,7 +155,7 @@ def transpose(c: Context, op: kir.Transpose, index: int, at: At, frame: Frame) -
 
 @rule(kir.Join)
 def join(c: Context, op: kir.Join, index: int, at: At, frame: Frame) -> Point:
-    """lhs at trailing coordinate 0, rhs at 1."""
+    """Lhs at trailing coordinate 0, rhs at 1."""
     *rest, side = at
     definition = c.emitter.definition.get(side.fragment.id)
     if isinstance(definition, ph.Constant):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from intent import kir
 from intent import physical as ph
 from intent.construct.combining import Combiner, combiner
@@ -119,7 +121,7 @@ class _Accumulation:
         if not lanes:
             return tuple(live)
         dims = tuple(d for d in live[0].dims if d not in lanes)
-        payload: dict[str, object] = {"operands": tuple(live), "dims": lanes, "kind": self.op.kind}
+        payload: dict[str, Any] = {"operands": tuple(live), "dims": lanes, "kind": self.op.kind}
         if self.op.kind is None:
             captures, region = self.combined.region(self.frame)
             payload |= {"identity": tuple(self.identities), "captures": captures, "combine": region}

@@ -11,7 +11,7 @@ from intent.construct.context import Context
 from intent.construct.point import Point
 
 
-class NotAtHome(Exception):  # noqa: N818 - control flow of construction, never shown to an author
+class NotAtHome(Exception):
     """A held value is wanted at a coordinate that its home does not cover; ``axis`` must become resident."""
 
     def __init__(self, component: int, axis: int) -> None:

@@ -6,6 +6,8 @@ else in a program-private buffer that is filled once per owner.
 
 from __future__ import annotations
 
+from typing import Any
+
 from intent import kir
 from intent import physical as ph
 from intent.construct.combining import Combiner, combiner
@@ -106,7 +108,7 @@ def _elements(
 def _lane_scan(
     c: Context, op: kir.Scan, values: list[ph.Fragment], dim: ph.Dim, combined: Combiner, frame: Frame
 ) -> tuple[ph.Fragment, ...]:
-    payload: dict[str, object] = {
+    payload: dict[str, Any] = {
         "operands": tuple(values),
         "dim": dim,
         "kind": op.kind,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from intent import kir
 from intent import physical as ph
 from intent.construct.carried import Carries, Homes, full_home, held_binding, settle, whole
@@ -277,7 +279,7 @@ class Runner:
             scopes.append(scope)
             regions.append(ph.Region(args=(), ops=tuple(scope.ops), yields=tuple(yields)))
         types = tuple((v.dtype, homes.dims[k]) for k, v in enumerate(op.results))
-        payload = {"condition": condition, "then": regions[0], "orelse": regions[1]}
+        payload: dict[str, Any] = {"condition": condition, "then": regions[0], "orelse": regions[1]}
         results = c.emitter.place(ph.If, tuple(scopes), types, tuple(v.name for v in op.results), **payload)
         # What either side wrote may have been written.
         c.dirty |= dirty | self._written(op)
@@ -329,7 +331,7 @@ class Runner:
         guards = frame.active | walked.members
         dims = c.emitter.order.sort((*frame.lanes, *(d for p in at for d in p.fragment.dims)))
         coordinates = (*owner, *(p.fragment for p in at))
-        payload = {
+        payload: dict[str, Any] = {
             "target": resource,
             "coordinates": coordinates,
             "value": value,

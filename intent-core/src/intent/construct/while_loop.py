@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from intent import kir
 from intent import physical as ph
 from intent.construct.carried import Carries, Homes, settle
 from intent.construct.context import Context, rule
 from intent.construct.emission import Scope
-from intent.construct.fold import region_frame, yielded
+from intent.construct.fold import evaluated, region_frame, yielded
 from intent.construct.frame import Frame
 from intent.construct.point import Point
 from intent.construct.relocate import relocate
@@ -42,15 +43,13 @@ class OpenWhile:
             args=(active, *self.args), ops=tuple(self.scope.ops), yields=(self.following, *yields)
         )
         types = tuple((a.dtype, a.dims) for a in (active, *self.args))
-        payload = {"inits": (self.first, *inits), "condition": condition, "body": body}
+        payload: dict[str, Any] = {"inits": (self.first, *inits), "condition": condition, "body": body}
         return c.emitter.place(ph.While, (self.scope,), types, least=self.least, **payload)[1:]
 
 
 def open_while(c: Context, op: kir.While, frame: Frame) -> OpenWhile:
     """Evaluate the first condition and begin the body."""
-    entry = region_frame(
-        op.condition, [lambda at, v=v: c.evaluate(v, at, frame) for v in op.inits], frame, c.emitter.current
-    )  # type: ignore[misc]
+    entry = region_frame(op.condition, evaluated(c, op.inits, frame), frame, c.emitter.current)
     first = uniform_condition(c, op, c.scalar(op.condition.yields[0], entry))
     return OpenWhile(c.emitter.open(), first, frame.least)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from intent import kir
 from intent import physical as ph
@@ -49,7 +50,8 @@ def target_of(
     used = frame.lanes | {d for p in (*at, *where.coordinates) for d in p.fragment.dims}
     mask = c.emitter.conjunction(guards)
     dims = c.emitter.order.sort((*used, *(mask.dims if mask is not None else ())))
-    return Target(resource, key, coordinates, (*("region" for _ in owner), *where.proofs), dims, mask)
+    inside: tuple[ph.Proof, ...] = tuple("region" for _ in owner)
+    return Target(resource, key, coordinates, (*inside, *where.proofs), dims, mask)
 
 
 def write_store(c: Context, op: kir.Store, at: At, frame: Frame, *, snapshot: bool) -> None:
@@ -62,7 +64,12 @@ def write_store(c: Context, op: kir.Store, at: At, frame: Frame, *, snapshot: bo
 
 
 def _store(c: Context, to: Target, value: ph.Fragment) -> None:
-    payload = {"target": to.resource, "coordinates": to.coordinates, "value": value, "valid": to.valid}
+    payload: dict[str, Any] = {
+        "target": to.resource,
+        "coordinates": to.coordinates,
+        "value": value,
+        "valid": to.valid,
+    }
     c.emitter.effect(ph.Store, **payload, dims=to.dims, proofs=to.proofs)
     c.wrote(to.key)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from intent.kir.ops import Op
 from intent.kir import roles as role
+from intent.kir.ops import Op
 from intent.kir.value import DomainID, Region, Value
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from intent.kir.ops import Op
 from intent.kir import roles as role
+from intent.kir.ops import Op
 from intent.kir.value import Buffer, Region, Relation, Resource, Value
 
 Uniqueness = Literal["proven", "assumed", "point"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Union
 
 from intent.kir.value import Assumption, Condition, DomainInfo, KernelID, Region, ScalarParam, View
 from intent.types import Span
@@ -16,7 +15,7 @@ class Kernel:
     """``params`` stand in the author's order (constexprs removed); ``body.args`` are the scalar params' values."""
 
     name: KernelID
-    params: tuple[Union[View, ScalarParam], ...]
+    params: tuple[View | ScalarParam, ...]
     body: Region
     domains: tuple[DomainInfo, ...] = ()
     conditions: tuple[Condition, ...] = ()

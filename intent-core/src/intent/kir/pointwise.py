@@ -24,8 +24,9 @@ def _table(*entries: PointwiseFunction) -> dict[str, PointwiseFunction]:
 
 
 _FLOAT_UNARY = (
-    "exp exp2 log log2 log1p lgamma sin asin cos floor ceil round trunc erf erfc i0 rsqrt sqrt sigmoid tanh".split()
-)
+    "exp", "exp2", "log", "log2", "log1p", "lgamma", "sin", "asin", "cos", "floor", "ceil", "round", "trunc", "erf",
+    "erfc", "i0", "rsqrt", "sqrt", "sigmoid", "tanh",
+)  # fmt: skip
 
 FUNCTIONS: Final[dict[str, PointwiseFunction]] = _table(
     *(PointwiseFunction(n, 1, "float") for n in _FLOAT_UNARY),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NewType, Union
+from typing import TYPE_CHECKING, Literal, NewType
 
 from intent.types import DType, Extent, Span
 from intent.types.span import UNKNOWN
@@ -85,7 +85,7 @@ class Buffer:
         return True
 
 
-Resource = Union[View, Buffer]
+Resource = View | Buffer
 
 
 @dataclass(frozen=True, kw_only=True)

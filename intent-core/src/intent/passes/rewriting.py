@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields, replace
+from typing import Any
 
 from intent import physical as ph
 
@@ -19,7 +20,7 @@ def _region(region: ph.Region, change: Callable[[ph.Op], ph.Op]) -> ph.Region:
 
 
 def _inside(op: ph.Op, change: Callable[[ph.Op], ph.Op]) -> ph.Op:
-    inner = {
+    inner: dict[str, Any] = {
         f.name: _region(v, change) for f in fields(op) if isinstance(v := getattr(op, f.name), ph.Region)
     }
     return replace(op, **inner) if inner else op

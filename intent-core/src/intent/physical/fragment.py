@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Union
+from typing import TYPE_CHECKING, Literal
 
 from intent.types import DType, Extent
 
@@ -84,7 +84,7 @@ class Buffer:
         return len(self.shape)
 
 
-Resource = Union[View, Buffer]
+Resource = View | Buffer
 
 
 @dataclass(frozen=True, kw_only=True)

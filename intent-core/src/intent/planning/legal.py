@@ -10,6 +10,7 @@ from intent.construct.groups import Group
 from intent.physical import Guard
 from intent.provider import Capabilities
 from intent.types import Extent
+from intent.types.extent import Atom, Scalar, Symbol
 
 
 def power_of_two(n: int) -> int:
@@ -79,9 +80,9 @@ def size_of(e: Extent, extents: dict[str, int] | None, otherwise: int) -> int:
         return e.const
     if extents is None:
         return otherwise
-    from intent.types.extent import Scalar, Symbol
-
-    binding = {Symbol(n): v for n, v in extents.items()} | {Scalar(n): v for n, v in extents.items()}
+    binding: dict[Atom, int] = {}
+    for name, value in extents.items():
+        binding[Symbol(name)] = binding[Scalar(name)] = value
     try:
         return e.evaluate(binding)
     except KeyError:

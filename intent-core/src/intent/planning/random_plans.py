@@ -45,14 +45,14 @@ def random_plan(
     for group in analysis.groups:
         lanes = budget
         instance = []
-        for axis in group.axes:
-            kept = axis.owned and group.snapshot
-            if not axis.single and not kept and len(group.axes) > 1 and rng.random() < 0.15:
+        for own in group.axes:
+            kept = own.owned and group.snapshot
+            if not own.single and not kept and len(group.axes) > 1 and rng.random() < 0.15:
                 continue  # keep this axis inside the instance
-            block = 1 if axis.single else min(int(2 ** rng.integers(0, 6)), lanes)
+            block = 1 if own.single else min(int(2 ** rng.integers(0, 6)), lanes)
             lanes = max(1, lanes // block)
-            instance.append((axis.label, block))
-            guard = divisible(axis.extent, block, size_of(axis.extent, known, 64))
+            instance.append((own.label, block))
+            guard = divisible(own.extent, block, size_of(own.extent, known, 64))
             if guard is not None and rng.random() < 0.5:
                 guards.add(guard)
         grouped = int(2 ** rng.integers(0, 3)) if len(instance) >= 2 else 1

@@ -15,7 +15,6 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import Union
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,10 @@ class Dyn:
 
 @dataclass(frozen=True)
 class Call:
-    """A non-polynomial operation. ``floordiv`` and ``mod`` floor like Python's; ``broadcast(a, b)`` is b if a is 1 else a."""
+    """A non-polynomial operation.
+
+    ``floordiv`` and ``mod`` floor like Python's; ``broadcast(a, b)`` is b if a is 1 else a.
+    """
 
     op: str
     args: tuple[Extent, ...]
@@ -59,7 +61,7 @@ class Call:
         return f"{self.op}({', '.join(map(str, self.args))})"
 
 
-Atom = Union[Symbol, Scalar, Dyn, Call]
+Atom = Symbol | Scalar | Dyn | Call
 Monomial = tuple[Atom, ...]
 Binding = Mapping[Atom, int]
 
@@ -73,7 +75,7 @@ class Extent:
     terms: tuple[tuple[Monomial, int], ...]
     _hash: int
 
-    def __new__(cls, terms: tuple[tuple[Monomial, int], ...]) -> Extent:
+    def __new__(cls, terms: tuple[tuple[Monomial, int], ...]) -> Extent:  # noqa: PYI034 -- interned, never subclassed
         found = _INTERNED.get(terms)
         if found is None:
             found = super().__new__(cls)
@@ -222,6 +224,7 @@ def dyn(value: int) -> Extent:
 
 
 def as_extent(value: Extent | int) -> Extent:
+    """``value`` as an extent."""
     return value if isinstance(value, Extent) else const(value)
 
 
@@ -279,10 +282,12 @@ def ceildiv(a: Extent, b: Extent | int) -> Extent:
 
 
 def maximum(*args: Extent | int) -> Extent:
+    """The largest of the arguments."""
     return call("max", *map(as_extent, args))
 
 
 def minimum(*args: Extent | int) -> Extent:
+    """The smallest of the arguments."""
     return call("min", *map(as_extent, args))
 
 

@@ -1,0 +1,49 @@
+"""Parallel points that steer control: their block must be 1 (architecture: control under lanes)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from intent import kir
+from intent.construct.demand import AxisKey
+from intent.construct.effects import Effects
+from intent.construct.units import Unit
+from intent.kir.walk import regions_of, walk
+
+
+def single_points(effects: Effects, units: list[Unit]) -> set[AxisKey]:
+    """Parallel points on which a loop bound, a heavy branch or a run-time extent depends."""
+    found: set[AxisKey] = set()
+    for unit in units:
+        for f in unit.prefix:
+            tainted = _tainted(effects, f.body.args[0])
+            if any(_steers(effects, op, tainted) for op in walk(f.body)):
+                found.add(("for", f.id, 0))
+    return found
+
+
+def _tainted(effects: Effects, value: kir.Value) -> set[int]:
+    seen: set[int] = {value.id}
+    todo = [value]
+    while todo:
+        v = todo.pop()
+        reached: Iterator[kir.Op] = iter((*effects.users[v.id], *effects.yielding[v.id]))
+        for op in reached:
+            new = [r for r in op.results if r.id not in seen]
+            for region in regions_of(op):
+                new += [a for a in region.args if a.id not in seen]
+            seen |= {r.id for r in new}
+            todo += new
+    return seen
+
+
+def _steers(effects: Effects, op: kir.Op, tainted: set[int]) -> bool:
+    if isinstance(op, kir.For) and not op.parallel:
+        return any(v.id in tainted for v in (op.begin, op.end, op.step))
+    if isinstance(op, kir.While):
+        return True
+    if isinstance(op, kir.If) and effects.has_effect(op):
+        return op.condition.id in tainted and any(
+            isinstance(o, kir.For | kir.While | kir.If) for r in regions_of(op) for o in walk(r)
+        )
+    return any(not e.launch_visible for r in op.results for e in r.shape)
