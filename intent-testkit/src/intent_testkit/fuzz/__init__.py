@@ -1,0 +1,1 @@
+"""Random kernels and random plans: every evaluator and provider must agree on them."""

@@ -1,0 +1,107 @@
+"""Domains, views and buffers of the numpy rendering of the language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+class Invalid(Exception):
+    """The program does what the language forbids: it has no meaning to compare."""
+
+
+class Domain:
+    """``begin, begin + step, ...`` below ``end``; slices keep source coordinates."""
+
+    def __init__(self, begin: int, end: int, step: int = 1) -> None:
+        if step <= 0:
+            raise Invalid(f"step {step}")
+        self.begin, self.end, self.step = int(begin), int(end), int(step)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self.begin, self.end, self.step))
+
+    def __getitem__(self, key: slice) -> Domain:
+        begin = self.begin if key.start is None else int(key.start)
+        end = self.end if key.stop is None else int(key.stop)
+        if not self.begin <= begin <= end <= self.end:
+            raise Invalid(f"subregion [{begin}, {end}) of [{self.begin}, {self.end})")
+        return Domain(begin, end, self.step)
+
+
+class View:
+    """A view or buffer: reads are copies, every index is checked, reads of unwritten elements are refused."""
+
+    def __init__(self, array: Array, *, known: bool = True) -> None:
+        self.array = array
+        self.known = np.full(array.shape, known)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents as Python integers."""
+        return self.array.shape
+
+    def __getitem__(self, key: Any) -> Any:
+        where = plain_key(key, self.shape)
+        if not np.all(self.known[where]):
+            raise Invalid("an element is read that was never written")
+        return tensor(np.array(self.array[where]))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        where = plain_key(key, self.shape)
+        self.array[where] = value
+        self.known[where] = True
+
+
+class Tensor(np.ndarray[Any, Any]):
+    """A tensor value, which also takes domains as subscripts."""
+
+    def __getitem__(self, key: Any) -> Any:
+        return super().__getitem__(plain_key(key, self.shape))
+
+
+def tensor(value: Any) -> Any:
+    """An array as a tensor; scalars stay numpy scalars."""
+    array = np.asarray(value)
+    return array[()] if array.ndim == 0 else array.view(Tensor)
+
+
+def plain_key(key: Any, shape: tuple[int, ...]) -> Any:
+    """A subscript of the language as numpy's, with every index in range."""
+    items = list(key) if isinstance(key, tuple) else [key]
+    taken = sum(1 for item in items if item is not None and item is not Ellipsis)
+    if any(item is Ellipsis for item in items):
+        at = next(k for k, item in enumerate(items) if item is Ellipsis)
+        items[at : at + 1] = [slice(None)] * (len(shape) - taken)
+    else:
+        items += [slice(None)] * (len(shape) - taken)
+    axis, found = 0, []
+    for item in items:
+        if item is None:
+            found.append(None)
+            continue
+        found.append(_one(item, shape[axis]))
+        axis += 1
+    return tuple(found)
+
+
+def _one(item: Any, extent: int) -> Any:
+    if isinstance(item, Domain):
+        if item.begin < item.end and not 0 <= item.begin <= item.end <= extent:
+            raise Invalid(f"[{item.begin}, {item.end}) of an axis of {extent}")
+        return slice(item.begin, max(item.begin, item.end), item.step)
+    if isinstance(item, slice):
+        begin = 0 if item.start is None else int(item.start)
+        end = extent if item.stop is None else int(item.stop)
+        if not 0 <= begin <= end <= extent:
+            raise Invalid(f"[{begin}, {end}) of an axis of {extent}")
+        return slice(begin, end)
+    index = np.asarray(item)
+    if index.size and not (0 <= index.min() and index.max() < extent):
+        raise Invalid(f"index {index.min()}..{index.max()} of an axis of {extent}")
+    return index.view(np.ndarray) if index.ndim else int(index)

@@ -1,0 +1,79 @@
+"""A seed becomes a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from intent_testkit.fuzz.grow import control, effects, parallel, pointwise, regions, shapes, structured
+from intent_testkit.fuzz.kinds import Program, Value
+from intent_testkit.fuzz.writer import Writer
+
+Grow = Callable[[Writer], object]
+
+FAMILIES: Final[tuple[tuple[int, Grow], ...]] = (
+    (10, pointwise.binary),
+    (5, pointwise.unary),
+    (5, pointwise.choose),
+    (3, pointwise.convert),
+    (5, pointwise.mix),
+    (3, pointwise.positions),
+    (2, pointwise.helper),
+    (8, structured.reduce),
+    (4, structured.generic_reduce),
+    (3, structured.arg_reduce),
+    (6, structured.scan),
+    (7, structured.contract),
+    (1, structured.histogram),
+    (4, shapes.transpose),
+    (4, shapes.reshape),
+    (2, shapes.join),
+    (4, shapes.slices),
+    (3, shapes.pick_row),
+    (3, shapes.shifted),
+    (3, shapes.gather),
+    (2, shapes.reverse),
+    (2, shapes.new_axis),
+    (1, shapes.random_bits),
+    (8, control.ordered),
+    (4, control.branch),
+    (3, control.repeat),
+    (5, parallel.rows),
+    (4, parallel.points),
+    (2, parallel.ragged),
+    (6, effects.update),
+    (3, effects.partial),
+    (3, effects.buffer),
+    (2, effects.scatter_unique),
+    (3, effects.scatter_reduce),
+    (1, effects.atomics),
+    (3, regions.fold),
+    (2, regions.scan),
+)
+_WEIGHTS: Final = tuple(weight for weight, _ in FAMILIES)
+_GROW: Final = tuple(grow for _, grow in FAMILIES)
+
+
+def generate(seed: int) -> Program:
+    """The kernel of a seed; the same seed gives the same text, parameters and extents."""
+    w = Writer(seed)
+    for _ in range(w.any((1, 2, 3, 3, 4, 5, 6))):
+        w.rng.choices(_GROW, _WEIGHTS)[0](w)
+    _outputs(w)
+    return w.finish()
+
+
+def _outputs(w: Writer) -> None:
+    """Write one to three of the values that nothing reads, or else any."""
+    text = "\n".join(w.lines)
+    ends = [v for v in w.pool if v.dtype != "index" and _unused(v, text)] or [v for v in w.pool if v.dtype != "index"]
+    chosen = ends[-3:] if w.chance(0.7) else ends[-1:]
+    if not chosen and not any(p.role in {"out", "inout"} for p in w.params):
+        chosen = [w.numeric()]
+    for value in chosen:
+        y = w.param("out", value.dtype, value.shape)
+        w.line(f"{y.name}[...] = {value.text}")
+
+
+def _unused(value: Value, text: str) -> bool:
+    return text.count(value.text) == 1 or (text + " ").split(value.text, 1)[-1].find(value.text) < 0

@@ -1,0 +1,260 @@
+"""One kernel through every evaluator and several plans; the first disagreement, if any."""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+import intent
+from intent import kir
+from intent.construct import Analysis, Plan, analyze, construct
+from intent.diagnostics import IntentError
+from intent.frontend import lower
+from intent.physical.verify import verify
+from intent.planning import default_plan, minimal_plan, random_plan
+from intent.provider.registry import registry
+from intent.reference import physical
+from intent.reference.logical import Adversary, Choices, evaluate
+from intent.types.dtypes import BY_NAME
+from intent.types.extent import Scalar, Symbol
+from intent_testkit.fuzz.eager import Invalid, run_eagerly
+from intent_testkit.fuzz.kinds import Extents, Param, Program, draw
+from intent_testkit.fuzz.plans import hostile_plan
+
+_FILES: Final = itertools.count()
+IMPORTS: Final = "import intent\nimport intent.language as I\n"
+
+
+@dataclass(kw_only=True)
+class Failure:
+    """What went wrong: the stage that disagreed or raised, and everything needed to see it again."""
+
+    stage: str
+    kind: str
+    detail: str
+    program: Program
+    extents: Extents
+    plan: Plan | None = None
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def signature(self) -> tuple[str, str]:
+        """What a smaller program must still show to be the same failure."""
+        return (self.stage.split()[0], self.kind)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How much is tried on one kernel."""
+
+    random_plans: int = 3
+    adversaries: int = 2
+    providers: tuple[str, ...] = ()
+    provider_plans: int = 2
+    plan: Plan | None = None
+    """Only this plan, in place of all."""
+
+
+class Stop(Exception):
+    """Carries a failure out of the stages."""
+
+    def __init__(self, failure: Failure) -> None:
+        self.failure = failure
+
+
+def define(source: str, name: str) -> Any:
+    """The kernel of a module's text."""
+    file = f"<fuzz {next(_FILES)}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    namespace: dict[str, Any] = {"__name__": "fuzzed"}
+    exec(compile(source, file, "exec", dont_inherit=True), namespace)  # noqa: S102 -- the text is the fuzzer's own
+    return namespace[name]
+
+
+class Judge:
+    """The stages of one program."""
+
+    def __init__(self, program: Program, options: Options) -> None:
+        self.program = program
+        self.options = options
+        self.eager = compile(program.source.replace(IMPORTS, "\n\n", 1), "<eager>", "exec", dont_inherit=True)
+        self.outs = frozenset(p.name for p in program.params if p.role == "out")
+        self.rng = np.random.default_rng(zlib.crc32(program.source.encode()))
+        self.where: dict[str, Any] = {}
+
+    def run(self) -> Failure | None:
+        """The first failure. Raises Invalid when the program has no meaning."""
+        try:
+            wanted = [self._wanted(extents) for extents in self.program.extents]
+            kernel, analysis = self._stage("front end", self._analyse)
+            for extents, (values, result) in zip(self.program.extents, wanted, strict=True):
+                self.where = {"extents": extents, "arguments": values}
+                self._logical(kernel, values, result)
+                self._plans(kernel, analysis, extents, values, result)
+            for name in self.options.providers:
+                self._provider(name, analysis, wanted)
+        except Stop as stop:
+            return stop.failure
+        return None
+
+    def _wanted(self, extents: Extents) -> tuple[dict[str, Any], dict[str, Any]]:
+        values = draw(self.program, extents, np.random.default_rng(zlib.crc32(repr(sorted(extents.items())).encode())))
+        result = _copied(values)
+        run_eagerly(self.eager, self.program.name, result, self.outs)
+        return values, result
+
+    def _analyse(self) -> tuple[kir.Kernel, Analysis]:
+        self.definition = define(self.program.source, self.program.name)
+        kernel = lower(self.definition)
+        return kernel, analyze(kernel)
+
+    def _logical(self, kernel: kir.Kernel, values: dict[str, Any], result: dict[str, Any]) -> None:
+        for number in range(1 + self.options.adversaries):
+            choices = Adversary(self.rng) if number else Choices()
+            got = _copied(values)
+            self._stage("logical", lambda got=got, c=choices: evaluate(kernel, list(got.values()), c))
+            self._same("logical", got, result)
+
+    def _plans(
+        self, kernel: kir.Kernel, analysis: Analysis, extents: Extents, values: dict[str, Any], result: dict[str, Any]
+    ) -> None:
+        capabilities = registry().get("reference").capabilities
+        views = {p.name for p in self.program.views}
+        named = {**extents, **{k: int(v) for k, v in values.items() if k not in views and v.dtype.kind in "iu"}}
+        for stage, plan in self._chosen(analysis, capabilities, named):
+            self.where["plan"] = plan
+            made = self._stage(f"construct {stage}", lambda plan=plan: construct(kernel, plan, analysis))
+            self._stage(f"verify {stage}", lambda made=made: verify(made))
+            broken = _violated(made, extents, named)
+            if broken:
+                self._fail(f"guards {stage}", "violated", broken)
+            got = _copied(values)
+            arrays = {k: v for k, v in got.items() if k in views}
+            scalars = {k: v for k, v in got.items() if k not in views}
+            self._stage(
+                f"physical {stage}",
+                lambda made=made, a=arrays, s=scalars: physical.execute(
+                    made, a, s, named, order=self.rng, find_races=True
+                ),
+            )
+            self._same(f"physical {stage}", got, result)
+        self.where.pop("plan", None)
+
+    def _chosen(self, analysis: Analysis, capabilities: Any, named: dict[str, int]) -> Iterator[tuple[str, Plan]]:
+        seen: set[Plan] = set()
+        if self.options.plan is not None:
+            yield self.options.plan.name or "random", self.options.plan
+            return
+        makers: list[tuple[str, Callable[[], Plan]]] = [
+            ("minimal", lambda: minimal_plan(analysis, capabilities, named)),
+            ("default", lambda: default_plan(analysis, capabilities, named)),
+        ]
+        makers += [("random", lambda: random_plan(analysis, capabilities, self.rng, named))] * (self.options.random_plans - 1)
+        makers += [("hostile", lambda: hostile_plan(analysis, capabilities, self.rng, named))] * (self.options.random_plans // 3)
+        for stage, make in makers:
+            plan = self._stage(f"planning {stage}", make)
+            if plan not in seen:
+                seen.add(plan)
+                yield stage, plan
+
+    def _provider(self, name: str, analysis: Analysis, wanted: list[tuple[dict[str, Any], dict[str, Any]]]) -> None:
+        capabilities = registry().get(name).capabilities
+        with emulating():
+            for extents, (values, result) in zip(self.program.extents, wanted, strict=True):
+                if not all(extents.values()) and extents is not self.program.extents[0] and self.rng.random() < 0.5:
+                    continue
+                self.where = {"extents": extents, "arguments": values}
+                views = {p.name for p in self.program.views}
+                named = {**extents, **{k: int(v) for k, v in values.items() if k not in views and v.dtype.kind in "iu"}}
+                plans: list[Plan | None] = [None]
+                plans += [random_plan(analysis, capabilities, self.rng, named) for _ in range(self.options.provider_plans - 1)]
+                for plan in plans:
+                    self.where["plan"] = plan
+                    got = _copied(values)
+                    stage = f"{name} {'default' if plan is None else 'random'}"
+                    self._stage(stage, lambda plan=plan, got=got: self._launch(name, plan, got))
+                    self._same(stage, got, result)
+
+    def _launch(self, provider: str, plan: Plan | None, got: dict[str, Any]) -> None:
+        artifact = intent.compile(self.definition, provider=provider, plan=plan)
+        artifact(*[v if v.ndim or isinstance(v, np.ndarray) else v.item() for v in got.values()])
+
+    # -- verdicts ----------------------------------------------------------------------------------------------
+
+    def _stage(self, stage: str, action: Callable[[], Any]) -> Any:
+        try:
+            return action()
+        except Invalid:
+            raise
+        except Exception as error:  # noqa: BLE001 -- whatever it is, it is the finding
+            kind = type(error).__name__
+            self._fail(stage, kind if isinstance(error, IntentError) else f"{kind}: {error}"[:60], _text(error))
+
+    def _same(self, stage: str, got: dict[str, Any], wanted: dict[str, Any]) -> None:
+        for param in self.program.views:
+            problem = difference(param, got[param.name], wanted[param.name])
+            if problem:
+                self._fail(stage, "differs", problem)
+
+    def _fail(self, stage: str, kind: str, detail: str) -> None:
+        where = {"extents": self.program.extents[0], **self.where}
+        raise Stop(Failure(stage=stage, kind=kind, detail=detail, program=self.program, **where))
+
+
+def difference(param: Param, got: Any, wanted: Any) -> str:
+    """The first element that differs, as text; an Out element that nobody writes keeps what it held."""
+    a, b = np.asarray(got), np.asarray(wanted)
+    if BY_NAME[param.dtype].is_float:
+        a, b = a.astype(np.float64), b.astype(np.float64)
+        bad = ~((a == b) | (np.isnan(a) & np.isnan(b)))
+    else:
+        bad = a != b
+    if not bad.any():
+        return ""
+    place = tuple(int(p) for p in np.argwhere(bad)[0])
+    return f"{param.name}{list(place)} is {a[place]}, not {b[place]} ({int(bad.sum())} of {bad.size} elements differ)"
+
+
+def _violated(made: Any, extents: Extents, named: dict[str, int]) -> str:
+    environment: dict[Any, int] = {Symbol(n): v for n, v in extents.items()}
+    environment |= {Scalar(n): v for n, v in named.items() if n not in extents}
+    return ", ".join(str(g) for g in made.guards if not g.holds(g.extent.evaluate(environment)))
+
+
+def _copied(values: dict[str, Any]) -> dict[str, Any]:
+    return {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in values.items()}
+
+
+def _text(error: Exception) -> str:
+    import traceback
+
+    frames = traceback.extract_tb(error.__traceback__)
+    deepest = frames[-1]
+    return f"{error}\n  raised at {deepest.filename.split('/src/')[-1]}:{deepest.lineno} in {deepest.name}"
+
+
+@contextmanager
+def emulating() -> Iterator[None]:
+    """GPU providers run their source on the CPU."""
+    before = os.environ.get("INTENT_EXECUTION")
+    os.environ["INTENT_EXECUTION"] = "emulate"
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop("INTENT_EXECUTION", None)
+        else:
+            os.environ["INTENT_EXECUTION"] = before
+
+
+def judge(program: Program, options: Options = Options()) -> Failure | None:
+    """The first failure of a program, or None. Raises Invalid when it has no meaning."""
+    return Judge(program, options).run()
