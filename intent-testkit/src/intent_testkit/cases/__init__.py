@@ -22,6 +22,7 @@ from intent_testkit.cases import (
     norms,
     ordered,
     pointwise,
+    ragged,
     reductions,
     scans,
     selection,
@@ -55,6 +56,7 @@ _FAMILIES = (
     folds,
     states,
     ordered,
+    ragged,
 )
 
 ALL: Final[tuple[Case, ...]] = tuple(case for family in _FAMILIES for case in family.CASES)
