@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from builder import Builder, view
 
-from intent.physical import Dim, Program
+from intent.physical import Dim, Program, ScalarParam
 from intent.types.dtypes import BOOL, BY_NAME, INDEX
-from intent.types.extent import symbol
+from intent.types.extent import Extent, symbol
 
 BLOCK = 256
 _TO_BOOL = {"eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf"}
@@ -68,6 +68,41 @@ def index_pointwise(fn: str, constants: dict | None = None) -> Program:
         return result if result.dtype is BOOL else b.cast(result, BY_NAME["i64"])
 
     return _elementwise("run_index", ["i64", "i64"], "bool" if fn in _TO_BOOL else "i64", make)
+
+
+def twice_divided(divisor: Extent, fn: str, outer: str) -> Program:
+    """``y[i] = outer(fn(i + 1, divisor), N)`` in index arithmetic."""
+    lane = Dim("n", BLOCK)
+    b = Builder(lane)
+    out = view("y", "i64", "N", "out")
+
+    def body(pid):
+        i = b.op("add", b.op("mul", pid, b.constant(BLOCK)), b.lane(lane), name="i")
+        valid = b.op("lt", i, b.launch("N"), name="valid")
+        inner = b.op(fn, b.op("add", i, b.constant(1)), b.launch(divisor), name="inner")
+        b.store(out, [i], b.cast(b.op(outer, inner, b.launch("N")), BY_NAME["i64"]), valid)
+
+    return b.program("divide", [out], b.segment([("n", symbol("N"), BLOCK)], body))
+
+
+def power_of_scalar(rows: int = 4, columns: int = 8) -> Program:
+    """``y[i, j] = base ** x[i] * z[j]`` with one f32 ``base``."""
+    f32 = BY_NAME["f32"]
+    m, n = Dim("m", rows), Dim("n", columns)
+    b = Builder(m, n)
+    x, z, out = (
+        view("x", "f32", f"{rows}"),
+        view("z", "f32", f"{columns}"),
+        view("y", "f32", f"{rows} {columns}", "out"),
+    )
+
+    def body(_pid):
+        i, j = b.lane(m), b.lane(n)
+        power = b.op("pow", b.argument("base", f32), b.load(x, i))
+        b.store(out, [i, j], b.op("mul", power, b.load(z, j)))
+
+    params = [x, z, out, ScalarParam(name="base", dtype=f32)]
+    return b.program("power", params, b.segment([("one", 1, 1)], body))
 
 
 def reduction(kind: str, dtype: str, rows: int = 4, columns: int = 32) -> Program:

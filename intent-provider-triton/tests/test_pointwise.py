@@ -8,9 +8,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 from execution import run
-from pointwise_programs import index_pointwise, pointwise
+from pointwise_programs import index_pointwise, pointwise, power_of_scalar, twice_divided
 
 from intent.types.dtypes import BY_NAME
+from intent.types.extent import const, symbol
 
 SIGNED = ["i8", "i16", "i32", "i64"]
 UNSIGNED = ["u8", "u16", "u32", "u64"]
@@ -167,6 +168,32 @@ def test_index_values_are_64_bit(fn, literal):
     out = np.zeros(len(a), wanted.dtype)
     run(program, {"x0": a, "x1": b, "y": out})
     same(out, wanted)
+
+
+_DIVISORS = {"-N": (-symbol("N"), lambda n: -n), "3 - N": (const(3) - symbol("N"), lambda n: 3 - n),
+             "N - 3": (symbol("N") - 3, lambda n: n - 3)}  # fmt: skip
+
+
+@pytest.mark.parametrize("outer", ["mod", "floordiv"])
+@pytest.mark.parametrize("fn", ["mod", "floordiv"])
+@pytest.mark.parametrize("divisor", list(_DIVISORS))
+def test_what_follows_a_division_by_a_run_time_sign_floors_too(divisor, fn, outer):
+    inner, last = _INTEGER_BINARY[fn], _INTEGER_BINARY[outer]
+    extent, at = _DIVISORS[divisor]
+    program = twice_divided(extent, fn, outer)
+    for count in (1, 2, 5, 8):
+        out = np.zeros(count, np.int64)
+        run(program, {"y": out})
+        wanted = [last(inner(i + 1, at(count)), count) for i in range(count)]
+        same(out, np.array(wanted), f"N={count}")
+
+
+def test_a_library_function_of_a_number_and_a_block():
+    power = RNG.uniform(-2, 2, 4).astype(np.float32)
+    weight = RNG.uniform(1, 2, 8).astype(np.float32)
+    out = np.zeros((4, 8), np.float32)
+    run(power_of_scalar(), {"x": power, "z": weight, "y": out}, {"base": 1e4})
+    assert np.allclose(out, (np.float64(1e4) ** power)[:, None] * weight, rtol=1e-5)
 
 
 # -------------------------------------------------------------------------------------------------------- bool

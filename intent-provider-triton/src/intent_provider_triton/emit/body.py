@@ -256,8 +256,10 @@ class Body:
     def _non_negative(self, op: Pointwise) -> bool:
         if op.fn not in ("floordiv", "mod"):
             return False
-        intervals = [self.context.bounds.interval(o) for o in op.operands]
-        return all(i is not None and i.non_negative for i in intervals)
+        bounds = self.context.bounds
+        intervals = [bounds.interval(o) for o in op.operands]
+        proven = all(i is not None and i.non_negative for i in intervals)
+        return proven and not any(bounds.leans(o) for o in op.operands)
 
     def _index_operands(self, op: Pointwise, args: list[Value]) -> tuple[list[Value], Width]:
         """Operands such that Triton's promotion computes in a type that holds the result."""

@@ -74,6 +74,7 @@ class Bounds:
         self._natural: dict[int, Width] = {}
         self._signs: set[Extent] = set()
         self._by_fact: set[int] = set()
+        self._leaning: set[int] = set()
 
     def interval(self, fragment: Fragment) -> Interval | None:
         return self._known.get(fragment.id)
@@ -95,11 +96,18 @@ class Bounds:
         """Whether the division needs no flooring wherever the launch chooses 32-bit index arithmetic."""
         return op.result.id in self._by_fact
 
+    def leans(self, fragment: Fragment) -> bool:
+        """Whether the interval holds only where the launch chooses 32-bit index arithmetic."""
+        return fragment.id in self._leaning
+
     def bind(self, fragment: Fragment, interval: Interval | None, operands: Sequence[Fragment] = ()) -> None:
         """Record a value's bounds; its width is at least that of the operands it is computed from."""
         if fragment.dtype.kind != "index":
             return
         own = Width.LONG if interval is None else interval.width
+        if fragment.id in self._by_fact or any(self.leans(o) for o in operands):
+            self._leaning.add(fragment.id)
+            own = max(own, Width.INDEX)
         if interval is not None and own is not Width.LONG:
             self._known[fragment.id] = interval
         wide = max([own, *(self.width(o) for o in operands if o.dtype.kind == "index")])
@@ -155,16 +163,19 @@ class Bounds:
         if isinstance(op, Pointwise):
             operands = op.operands[1:] if op.fn == "select" else op.operands
             intervals = [self.interval(o) for o in operands]
-            if op.fn in ("floordiv", "mod") and self._signs_at_launch(intervals):
-                self._by_fact.add(op.result.id)
-                intervals = [Interval(maximum(i.low, 0), i.high) for i in intervals if i is not None]
+            if op.fn in ("floordiv", "mod"):
+                leans = any(self.leans(o) for o in operands)
+                proven = all(i is not None and i.non_negative for i in intervals)
+                if self._signs_at_launch(intervals) or (leans and proven):
+                    self._by_fact.add(op.result.id)
+                    intervals = [Interval(maximum(i.low, 0), i.high) for i in intervals if i is not None]
             return pointwise(op.fn, intervals), operands
         return None, ()
 
     def _signs_at_launch(self, intervals: Sequence[Interval | None]) -> bool:
         """Record that the operands' signs are left to the launch, if they are unproven but launch-visible."""
         unproven = [i.low for i in intervals if i is not None and not i.non_negative]
-        if None in intervals or not unproven or any(low.const is not None for low in unproven):
+        if None in intervals or not unproven or any(never_negative(-low) for low in unproven):
             return False
         self._signs.update(unproven)
         return True

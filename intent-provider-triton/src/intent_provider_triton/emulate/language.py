@@ -116,7 +116,7 @@ class _Libdevice:
 
         def call(*operands: Any) -> Any:
             result = operation(*(t.handle for t in operands))
-            return self._language.tensor(result, operands[0].type)
+            return _like(self._language, operands[0], result.data)
 
         return call
 
