@@ -90,7 +90,9 @@ class Runner:
                     "a store reads what it overwrites; its axes inside an instance must be resident",
                     span=op.span,
                 )
-            c.dirty |= {c.resource(op.target)[1]} & c.readers
+            key = c.resource(op.target)[1]
+            # A collision in order reads what the pass before wrote; a store may read it through its value.
+            c.dirty |= {key} if op.id in self.group.ordered else {key} & c.readers
         points |= walked.points
         at = tuple(points[k] for k in range(len(shape)))
         self._write_at(op, at, frame)
