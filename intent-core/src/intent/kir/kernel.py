@@ -23,6 +23,11 @@ class Kernel:
     constexprs: tuple[tuple[str, str], ...] = ()
     span: Span = field(default=UNKNOWN, compare=False)
 
+    def __str__(self) -> str:
+        from intent.kir.text import print_kernel
+
+        return print_kernel(self)
+
     @property
     def views(self) -> Iterator[View]:
         return (p for p in self.params if isinstance(p, View))

@@ -7,8 +7,7 @@ checked in :mod:`intent.runtime.conditions`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,8 +30,7 @@ from intent.runtime.scalars import bind_scalar
 __all__ = ["Bound", "bind", "bind_named", "bound_view", "check_alignment"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Bound:
+class Bound(NamedTuple):
     """The arguments of one call by parameter name, in the kernel's order."""
 
     arrays: dict[str, Array]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,9 +37,8 @@ class Library(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Array:
-    """Address, logical shape and layout of one array argument.
+class Array(NamedTuple):
+    """Address, logical shape and layout of one array argument; made for every argument of every call.
 
     ``byte_strides`` may be negative or zero. ``dtype`` is the element type's name in Intent, or the library's
     own name when the language has no such type. ``device`` is ``cpu`` or ``cuda:N``. ``owner`` keeps the

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from intent.kir.kernel import Kernel
 from intent.provider import Invocation, Launcher, Provider
@@ -16,8 +16,7 @@ from intent.runtime.fitting import Fitting, Fittings
 __all__ = ["Checked", "Prepared", "check", "once"]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Checked:
+class Checked(NamedTuple):
     """A call that satisfies every launch condition."""
 
     bound: Bound
