@@ -18,13 +18,14 @@ def decode(
         numbers[-2], numbers[-1] = _grouped(
             c, axes[-2], axes[-1], numbers, frame, grouped, local, len(axes) == 2
         )
-    points = {}
+    points: dict[str, Point] = {}
     for axis, number in zip(axes, numbers, strict=True):
         start = number
         if axis.block > 1:
             start = c.emitter.pointwise("mul", number, c.emitter.index(axis.block))
         label = axis.label.replace(".", "_")
-        points[axis.label] = c.block_point(start, label, axis.extent, axis.block, frozenset(), frame)
+        used = c.used_dims(points.values(), frame)  # two axes of one class never share a lane dim
+        points[axis.label] = c.block_point(start, label, axis.extent, axis.block, used, frame)
         if axis.extent.const == 1:
             points[axis.label] = Point(c.emitter.index(0), low=const(0), high=const(0))
     return points

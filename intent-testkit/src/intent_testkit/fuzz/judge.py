@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import linecache
 import os
+import re
+import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,7 +18,6 @@ import numpy as np
 import intent
 from intent import kir
 from intent.construct import Analysis, Plan, analyze, construct
-from intent.diagnostics import IntentError
 from intent.frontend import lower
 from intent.physical.verify import verify
 from intent.planning import default_plan, minimal_plan, random_plan
@@ -70,6 +71,13 @@ class Stop(Exception):
         self.failure = failure
 
 
+def _quiet(source: str) -> Any:
+    """The text as Python; shrinking makes texts that Python finds odd."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return compile(source.replace(IMPORTS, "\n\n", 1), "<eager>", "exec", dont_inherit=True)
+
+
 def define(source: str, name: str) -> Any:
     """The kernel of a module's text."""
     file = f"<fuzz {next(_FILES)}>"
@@ -85,7 +93,7 @@ class Judge:
     def __init__(self, program: Program, options: Options) -> None:
         self.program = program
         self.options = options
-        self.eager = compile(program.source.replace(IMPORTS, "\n\n", 1), "<eager>", "exec", dont_inherit=True)
+        self.eager = _quiet(program.source)
         self.outs = frozenset(p.name for p in program.params if p.role == "out")
         self.rng = np.random.default_rng(zlib.crc32(program.source.encode()))
         self.where: dict[str, Any] = {}
@@ -196,7 +204,8 @@ class Judge:
             raise
         except Exception as error:  # noqa: BLE001 -- whatever it is, it is the finding
             kind = type(error).__name__
-            self._fail(stage, kind if isinstance(error, IntentError) else f"{kind}: {error}"[:60], _text(error))
+            said = re.sub(r"<fuzz \d+>:\d+:\d+:|'[^']*'|[%@]?\w*\d\w*|\n.*", "", str(error), flags=re.DOTALL)
+            self._fail(stage, f"{kind}: {said.strip()}"[:150], _text(error))
 
     def _same(self, stage: str, got: dict[str, Any], wanted: dict[str, Any]) -> None:
         for param in self.program.views:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -34,12 +34,48 @@ class Domain:
         return Domain(begin, end, self.step)
 
 
+class Points:
+    """The parallel point that is running: a number, and the numbers of the points around it."""
+
+    def __init__(self) -> None:
+        self.now = 0
+        self.around: dict[int, frozenset[int]] = {0: frozenset()}
+        self.epoch = 0
+
+    def each(self, region: Iterable[Any]) -> Iterator[Any]:
+        """The points of a parallel loop, one after the other."""
+        outer = self.now
+        for item in region:
+            self.now = len(self.around)
+            self.around[self.now] = self.around[outer] | {outer}
+            yield item
+        self.now = outer
+        if not outer:
+            self.epoch += 1
+
+    def conflict(self, users: Array) -> bool:
+        """Whether an element was used by a point that is neither this one nor around or inside it."""
+        return any(
+            user not in {0, self.now} | self.around[self.now] and self.now not in self.around[user]
+            for user in np.unique(users).tolist()
+        )
+
+
+POINTS = Points()
+
+
 class View:
-    """A view or buffer: reads are copies, every index is checked, reads of unwritten elements are refused."""
+    """A view or buffer: reads are copies, every index is checked, reads of unwritten elements are refused.
+
+    Elements remember the parallel points that read and wrote them: unordered conflicts have no meaning.
+    """
 
     def __init__(self, array: Array, *, known: bool = True) -> None:
         self.array = array
         self.known = np.full(array.shape, known)
+        self.wrote = np.zeros(array.shape, np.int64)
+        self.read = np.zeros(array.shape, np.int64)
+        self.epoch = POINTS.epoch
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -50,12 +86,34 @@ class View:
         where = plain_key(key, self.shape)
         if not np.all(self.known[where]):
             raise Invalid("an element is read that was never written")
+        if POINTS.now:
+            self._meet(self.wrote[where])
+            self.read[where] = POINTS.now
         return tensor(np.array(self.array[where]))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         where = plain_key(key, self.shape)
+        if POINTS.now:
+            self._meet(self.wrote[where])
+            self._meet(self.read[where])
+            self.wrote[where] = POINTS.now
         self.array[where] = value
         self.known[where] = True
+
+    def _meet(self, users: Any) -> None:
+        if self.epoch != POINTS.epoch:
+            self.epoch = POINTS.epoch
+            self.wrote[...] = 0
+            self.read[...] = 0
+        elif POINTS.conflict(users):
+            raise Invalid("parallel points conflict")
+
+    def update(self, key: Any, change: Callable[[Any], Any]) -> Any:
+        """An indivisible update; gives the old value."""
+        where = plain_key(key, self.shape)
+        old = tensor(np.array(self.array[where]))
+        self.array[where] = change(old)
+        return old
 
 
 class Tensor(np.ndarray[Any, Any]):

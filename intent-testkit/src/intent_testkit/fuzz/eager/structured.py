@@ -242,14 +242,12 @@ def scatter_reduce(target: View, index: Any, value: Any, combine: Any, valid: An
     for place in np.argwhere(active):
         at = tuple(place)
         key = tuple(int(w[at]) for w in where)
-        target[key] = combine(target[key], np.asarray(value)[at])
+        target.update(key, lambda old, at=at: combine(old, np.asarray(value)[at]))
 
 
 def _atomic(update: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     def run(target: View, index: Any, value: Any, order: str = "relaxed") -> Any:
-        old = target[index]
-        target[index] = update(old, value)
-        return old
+        return target.update(index, lambda old: update(old, value))
 
     return run
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from intent.types.dtypes import BY_NAME
-from intent_testkit.fuzz.eager.memory import Domain, Invalid, View, tensor
+from intent_testkit.fuzz.eager.memory import POINTS, Domain, Invalid, View, tensor
 
 DTYPES = {name: dtype.numpy for name, dtype in BY_NAME.items()}
 
@@ -159,7 +159,7 @@ NAMES: dict[str, Any] = {
     "mask": lambda value, valid, fill: select(valid, value, fill),
     "maximum": _pointwise(np.maximum),
     "minimum": _pointwise(np.minimum),
-    "parallel": lambda region: region,
+    "parallel": POINTS.each,
     "random": SimpleNamespace(bits=philox),
     "record": SimpleNamespace,
     "reshape": reshape,

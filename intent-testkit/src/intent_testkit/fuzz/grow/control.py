@@ -109,7 +109,7 @@ def ordered(w: Writer, depth: int = 0) -> None:
     trip = w.name("k")
     header = w.any((f"range({dim})", f"range({dim})", f"I.domain(0, {dim})", f"range(0, {dim}, 2)"))
     out = None
-    if w.chance(0.3) and w.fits((dim, *carries[0].shape)):
+    if w.indent == 1 and w.chance(0.3) and w.fits((dim, *carries[0].shape)):
         out = w.param("inout", carries[0].dtype, (dim, *carries[0].shape))
         w.written.add(out.name)
     with w.block(f"for {trip} in {header}:"):
