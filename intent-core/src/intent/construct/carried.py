@@ -61,20 +61,17 @@ def full_home(c: Context, value: kir.Value, axes: frozenset[int], at: At, frame:
     return tuple(points)
 
 
-def whole(c: Context, value: kir.Value, frame: Frame) -> At:
-    """The home of a value whose every axis is whole."""
-    blank = tuple(Point(c.emitter.index(0)) for _ in value.shape)
-    return full_home(c, value, frozenset(range(value.rank)), blank, frame)
-
-
 def held_binding(
-    c: Context, component: int, value: ph.Fragment, home: At, full: frozenset[int] | None = None
+    c: Context, held: kir.Value, value: ph.Fragment, home: At, full: frozenset[int] | None = None
 ) -> Binding:
-    """A value that exists at ``home``, readable anywhere along its whole axes ``full`` (all of them if None)."""
+    """``held`` as it exists at ``home``, readable anywhere along its whole axes ``full`` (all of them if None)."""
     every = frozenset(range(len(home))) if full is None else full
 
     def read(at: At) -> Point:
-        moved = relocate(c, component, value, home, at, every)
+        try:
+            moved = relocate(c, 0, value, home, at, every)
+        except NotAtHome as wanted:
+            raise NotAtHome(0, wanted.axis, value=held.id) from None
         return Point(moved, frozenset(m for p in at for m in p.members))
 
     return read
@@ -140,7 +137,10 @@ class Carries:
             if k not in self.homes.at:
                 self._settle(k, at)
             held = self.ensure(k)
-            value = relocate(self.c, k, held, self.homes.at[k], at, self.homes.full[k])
+            try:
+                value = relocate(self.c, k, held, self.homes.at[k], at, self.homes.full[k])
+            except NotAtHome as wanted:
+                raise NotAtHome(k, wanted.axis, owner=self.homes) from None
             return Point(value, frozenset(m for p in at for m in p.members))
 
         return read
@@ -183,6 +183,8 @@ def settle(
         try:
             return build()
         except NotAtHome as wanted:
+            if wanted.owner is not homes:
+                raise
             _abandon(c, scope)
             k = wanted.component
             homes.full[k] |= {wanted.axis}

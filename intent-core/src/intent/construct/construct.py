@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from intent import kir
 from intent import physical as ph
 from intent.construct import (
@@ -28,6 +30,7 @@ from intent.construct.groups import Group
 from intent.construct.plan import GroupPlan, Plan
 from intent.construct.point import Facts, Point
 from intent.construct.program_space import decode
+from intent.construct.relocate import NotAtHome
 from intent.construct.statements import Runner
 from intent.diagnostics import PlanError
 from intent.physical.walk import walk
@@ -72,8 +75,11 @@ def construct(kernel: kir.Kernel, plan: Plan, analysis: Analysis | None = None) 
     offset: Extent = const(0)
     next_id = 0
     for number, (group, group_plan) in enumerate(zip(analysis.groups, plan.groups, strict=True)):
-        context = Context(analysis, group_plan, views, order, Facts(facts_known), plan.guards, next_id)
-        segment = _segment(context, number, group, group_plan, offset)
+
+        def begin(forced: frozenset[tuple[int, int]], first: int = next_id) -> Context:
+            return Context(analysis, group_plan, views, order, Facts(facts_known), plan.guards, first, forced)
+
+        context, segment = _settled(begin, number, group, group_plan, offset)
         segments.append(segment)
         guards |= context.guards
         workspace += context.workspace
@@ -110,6 +116,26 @@ def _view(view: kir.View) -> ph.View:
     )
 
 
+def _settled(
+    begin: Callable[[frozenset[tuple[int, int]]], Context],
+    number: int,
+    group: Group,
+    plan: GroupPlan,
+    offset: Extent,
+) -> tuple[Context, ph.Segment]:
+    """The segment, built again as long as a value that was held already is wanted elsewhere."""
+    forced: frozenset[tuple[int, int]] = frozenset()
+    for _ in range(64):
+        context = begin(forced)
+        try:
+            return context, _segment(context, number, group, plan, offset)
+        except NotAtHome as wanted:
+            if wanted.value is None or (wanted.value, wanted.axis) in forced:
+                raise
+            forced |= {(wanted.value, wanted.axis)}
+    raise PlanError("the held values of a group have no settled home")
+
+
 def _segment(c: Context, number: int, group: Group, plan: GroupPlan, offset: Extent) -> ph.Segment:
     known = {axis.label: axis for axis in group.axes}
     axes = []
@@ -131,7 +157,6 @@ def _segment(c: Context, number: int, group: Group, plan: GroupPlan, offset: Ext
         fragment = e.emit(ph.Argument, ((param.value.dtype, ()),), parameter=param.name, name=param.name)[0]
         bound = scalar_extent(param.name) if param.value.dtype.is_integer else None
         frame.bindings[param.value.id] = constant_binding(Point(fragment, low=bound, high=bound))
-    c.sharing = "instance" if length.const == 1 and len(c.analysis.groups) == 1 else "invocation"
     instance = decode(c, tuple(axes), local, plan.grouped, frame)
     Runner(c, group, instance).run(c.analysis.kernel.body, frame)
     body = remove_dead(ph.Region(args=(local,), ops=tuple(e.root.ops)))

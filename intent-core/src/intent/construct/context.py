@@ -67,7 +67,10 @@ class Context:
         facts: Facts,
         assumed: tuple[ph.Guard, ...],
         first_id: int,
+        forced: frozenset[tuple[int, int]] = frozenset(),
     ) -> None:
+        self.forced = forced
+        """Axes (value id, axis) that a held value must have whole."""
         self.analysis = analysis
         self.definitions = analysis.definitions
         self.plan = plan

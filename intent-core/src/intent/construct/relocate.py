@@ -12,11 +12,16 @@ from intent.construct.point import Point
 
 
 class NotAtHome(Exception):
-    """A held value is wanted at a coordinate that its home does not cover; ``axis`` must become resident."""
+    """A held value is wanted at a coordinate that its home does not cover; ``axis`` must become resident.
 
-    def __init__(self, component: int, axis: int) -> None:
+    ``owner``: the loop under construction whose component it is. ``value``: the id of a value that was already held,
+    whose home can only be widened by building the segment again.
+    """
+
+    def __init__(self, component: int, axis: int, *, owner: object = None, value: int | None = None) -> None:
         super().__init__(component, axis)
         self.component, self.axis = component, axis
+        self.owner, self.value = owner, value
 
 
 def resident_lane(c: Context, point: Point) -> ph.Dim | None:

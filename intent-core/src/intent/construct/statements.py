@@ -6,7 +6,7 @@ from typing import Any
 
 from intent import kir
 from intent import physical as ph
-from intent.construct.carried import Carries, Homes, full_home, held_binding, settle, whole
+from intent.construct.carried import Carries, Homes, full_home, held_binding, settle
 from intent.construct.context import Context
 from intent.construct.control import bind_counter, open_for
 from intent.construct.emission import Scope
@@ -110,7 +110,7 @@ class Runner:
                 made = write_atomic(c, op, at, frame)
                 for k, (result, fragment) in enumerate(zip(op.results, made, strict=False)):
                     frame.bindings[result.id] = (
-                        held_binding(c, k, fragment, at) if at else constant_binding(Point(fragment))
+                        held_binding(c, result, fragment, at) if at else constant_binding(Point(fragment))
                     )
 
     # -- parallel points ----------------------------------------------------------------------------------------------
@@ -175,6 +175,7 @@ class Runner:
                 label in self.instance
                 and self.instance[label] not in own.values()
                 and label in self.group.shared_out
+                and (value.id, axis) not in c.forced
             ):
                 own[axis] = self.instance[label]
         rest = frozenset(range(value.rank)) - own.keys()
@@ -185,7 +186,7 @@ class Runner:
         self, values: tuple[kir.Value, ...], made: dict[int, ph.Fragment], homes: Homes, frame: Frame
     ) -> None:
         for k, value in enumerate(values):
-            frame.bindings[value.id] = held_binding(self.c, k, made[k], homes.at[k], homes.full[k])
+            frame.bindings[value.id] = held_binding(self.c, value, made[k], homes.at[k], homes.full[k])
 
     def _ordered(self, op: kir.For, frame: Frame) -> None:
         c = self.c
@@ -349,9 +350,25 @@ class Runner:
         c = self.c
         value = op.result
         c.emitter.span, c.emitter.origin = op.span, op.id
-        home = whole(c, value, frame)
+        own = self._followed(op)
+        rest = frozenset(range(value.rank)) - own.keys()
+        blank = tuple(own.get(k, Point(c.emitter.index(0))) for k in range(value.rank))
+        home = full_home(c, value, rest, blank, frame)
         held = c.evaluate(value, home, frame).fragment
-        frame.bindings[value.id] = held_binding(c, 0, held, home)
+        frame.bindings[value.id] = held_binding(c, value, held, home, rest)
+
+    def _followed(self, op: kir.Load) -> dict[int, Point]:
+        """Axes of a read that every statement of the group takes at its own instance coordinate only."""
+        found: dict[int, Point] = {}
+        signatures = [r.signature for u in self.group.units for r in u.reads if r.op is op]
+        for column, spread in zip(zip(*signatures, strict=True), op.relation.axes, strict=False):
+            labels = {None if s is None else self.group.keys.get(s[0]) for s in column}
+            if len(labels) != 1 or len(spread) != 1 or (op.result.id, spread[0]) in self.c.forced:
+                continue
+            label = labels.pop()
+            if label in self.instance:
+                found[spread[0]] = self.instance[label]
+        return found
 
 
 def write_shape(op: Write) -> tuple[tuple[Extent, ...], kir.Value]:
