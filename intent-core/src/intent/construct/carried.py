@@ -15,7 +15,7 @@ from intent import kir
 from intent import physical as ph
 from intent.construct.context import Context
 from intent.construct.emission import Scope
-from intent.construct.frame import Binding, Frame
+from intent.construct.frame import Binding, Frame, Looped
 from intent.construct.point import Point
 from intent.construct.relocate import NotAtHome, relocate
 from intent.construct.traversal import carry
@@ -198,3 +198,71 @@ def settle(
 def _abandon(c: Context, scope: object) -> None:
     while c.emitter.current is not scope:
         c.emitter.close(c.emitter.current)
+
+
+def looped(
+    c: Context,
+    op: kir.Op,
+    values: tuple[kir.Value, ...],
+    wanted: tuple[int, At],
+    frame: Frame,
+    build: Callable[[Homes], dict[int, ph.Fragment]],
+) -> Point:
+    """One component of a loop's results; the others come out of the same loop and are remembered."""
+    index, at = wanted
+    value = _remembered(c, op, index, at, frame)
+    if value is None:
+        scope = c.emitter.current
+        homes = _joint_homes(c, values, index, at, frame)
+        try:
+            results = settle(c, values, homes, frame, lambda: build(homes))
+        except PlanError:
+            # A component that nobody asked for does not fit the plan: build the wanted one alone.
+            _abandon(c, scope)
+            alone = Homes(at={index: at}, full={index: frozenset()})
+            homes = alone
+            results = settle(c, values, alone, frame, lambda: build(alone))
+        frame.loops.setdefault(op.id, []).append(Looped(results, dict(homes.at), dict(homes.full)))
+        value = relocate(c, index, results[index], homes.at[index], at, homes.full[index])
+    return Point(value, frozenset(m for p in at for m in p.members))
+
+
+def _remembered(c: Context, op: kir.Op, index: int, at: At, frame: Frame) -> ph.Fragment | None:
+    for known in frame.loops.get(op.id, []):
+        if index not in known.results or not c.emitter.alive(known.results[index]):
+            continue
+        home = known.at[index]
+        if not all(c.emitter.alive(p.fragment) for p in home):
+            continue
+        try:
+            return relocate(c, index, known.results[index], home, at, known.full[index])
+        except NotAtHome:
+            continue
+    return None
+
+
+def _joint_homes(c: Context, values: tuple[kir.Value, ...], index: int, at: At, frame: Frame) -> Homes:
+    """Homes of the components that the wanted coordinates and the resident axes can place."""
+    homes = Homes(at={index: at}, full={index: frozenset()})
+    label = c.analysis.classes.label
+    own = [label((values[index].id, k)) for k in range(len(at))]
+    for j, value in enumerate(values):
+        if j == index:
+            continue
+        points: dict[int, Point] = {}
+        taken: set[int] = set()
+        for axis in range(value.rank):
+            match = next(
+                (k for k, x in enumerate(own) if x == label((value.id, axis)) and k not in taken), None
+            )
+            if match is not None:
+                taken.add(match)
+                points[axis] = at[match]
+        rest = frozenset(range(value.rank)) - points.keys()
+        blank = tuple(points.get(k, Point(c.emitter.index(0))) for k in range(value.rank))
+        try:
+            homes.at[j] = full_home(c, value, rest, blank, frame)
+        except PlanError:
+            continue
+        homes.full[j] = rest
+    return homes

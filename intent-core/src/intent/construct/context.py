@@ -85,7 +85,6 @@ class Context:
         self.readers: set[str] = set()
         self.buffers: dict[int, tuple[ph.Buffer, tuple[ph.Dim, ...]]] = {}
         self.regions: dict[object, ph.Region] = {}
-        self.sharing = "invocation"
         self.workspace: list[ph.Buffer] = []
         self.slices: dict[Extent, Slice] = {}
         self.states: dict[tuple[int, int], list[tuple[ph.Fragment, tuple[Point, ...], frozenset[int]]]] = {}
@@ -247,14 +246,23 @@ class Context:
         before: Iterable[ph.Dim] = (),
     ) -> Point:
         """All members of an axis at once, in ``size`` lanes."""
-        self._require_at_most(e, size)
+        if not self.is_exactly(e, size):
+            self._require_at_most(e, size)
         dim = self.lane_dim(label, size, used, before)
         lane = self.emitter.lane(dim)
-        if e.const == size:
+        if e.const == size or self.is_exactly(e, size):
             return Point(lane, low=const(0), high=e - 1)
         bound = self.extent(e, frame)
         member = self.emitter.compare("lt", lane, bound.fragment)
         return Point(lane, frozenset({member}), const(0), e - 1)
+
+    def is_exactly(self, e: Extent, size: int) -> bool:
+        """Whether a guard of the plan fixes the extent to ``size``."""
+        guard = ph.Guard(kind="equal", extent=e, bound=size)
+        if guard in self.assumed:
+            self.guards.add(guard)
+            return True
+        return False
 
     def _require_at_most(self, e: Extent, size: int) -> None:
         if e.const is not None:

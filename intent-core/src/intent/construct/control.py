@@ -6,11 +6,10 @@ from typing import Any
 
 from intent import kir
 from intent import physical as ph
-from intent.construct.carried import Carries, Homes, settle
+from intent.construct.carried import Carries, Homes, looped
 from intent.construct.context import Context, rule
 from intent.construct.frame import Binding, Frame, constant_binding
 from intent.construct.point import Point
-from intent.construct.relocate import relocate
 from intent.construct.traversal import OpenLoop, open_loop
 from intent.diagnostics import PlanError
 from intent.kir.walk import walk
@@ -48,9 +47,8 @@ def open_for(c: Context, op: kir.For, frame: Frame) -> OpenLoop:
 @rule(kir.For)
 def loop(c: Context, op: kir.For, index: int, at: At, frame: Frame) -> Point:
     """The final value of one carry. Components that the body reads along the way are carried with it."""
-    homes = Homes(at={index: at}, full={index: frozenset()})
 
-    def build() -> dict[int, ph.Fragment]:
+    def build(homes: Homes) -> dict[int, ph.Fragment]:
         opened = open_for(c, op, frame)
         body = Frame(
             op.body.id, frame, opened.scope, active=frame.active, lanes=frame.lanes, least=frame.least
@@ -63,9 +61,7 @@ def loop(c: Context, op: kir.For, index: int, at: At, frame: Frame) -> Point:
             body.bindings[arg.id] = carries.binding(k)
         return carries.finish(lambda k, home: c.evaluate(op.body.yields[k], home, body).fragment)
 
-    results = settle(c, op.results, homes, frame, build)
-    value = relocate(c, index, results[index], homes.at[index], at, homes.full[index])
-    return Point(value, frozenset(m for p in at for m in p.members))
+    return looped(c, op, op.results, (index, at), frame, build)
 
 
 @rule(kir.If)

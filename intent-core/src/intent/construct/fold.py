@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from intent import kir
 from intent import physical as ph
-from intent.construct.carried import Carries, Homes, settle
+from intent.construct.carried import Carries, Homes, looped
 from intent.construct.context import Context, Slice, rule
 from intent.construct.frame import Binding, Frame
 from intent.construct.point import Point
-from intent.construct.relocate import relocate
 from intent.construct.traversal import OpenLoop, open_loop
 from intent.diagnostics import NotSupportedYet
 
@@ -77,9 +76,8 @@ def yielded(c: Context, region: kir.Region, frame: Frame) -> list[Binding]:
 @rule(kir.RegionFold)
 def region_fold(c: Context, op: kir.RegionFold, index: int, at: At, frame: Frame) -> Point:
     """One component of the final summary; the components its combine needs are carried with it."""
-    homes = Homes(at={index: at}, full={index: frozenset()})
 
-    def build() -> dict[int, ph.Fragment]:
+    def build(homes: Homes) -> dict[int, ph.Fragment]:
         opened = open_slices(c, op, frame)
         carries = Carries(
             c,
@@ -97,14 +95,4 @@ def region_fold(c: Context, op: kir.RegionFold, index: int, at: At, frame: Frame
         finally:
             c.slices.pop(op.slice_extent, None)
 
-    results = settle(c, op.results, homes, frame, build)
-    value = relocate(c, index, results[index], homes.at[index], at, homes.full[index])
-    members = frozenset(m for p in at for m in p.members)
-    for k, fragment in results.items():
-        # The other components of the same fold come out of the same loop.
-        if homes.full[k] == frozenset():
-            other = (op.id, k, tuple(p.key for p in homes.at[k]))
-            frame.memo.setdefault(
-                other, (Point(fragment, frozenset(m for p in homes.at[k] for m in p.members)),)
-            )
-    return Point(value, members)
+    return looped(c, op, op.results, (index, at), frame, build)

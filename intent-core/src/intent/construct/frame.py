@@ -13,6 +13,15 @@ Binding = Callable[[tuple[Point, ...]], Point]
 """Gives an argument's value at coordinates."""
 
 
+@dataclass(frozen=True)
+class Looped:
+    """What a loop that was built yields: components, with home coordinates and the axes that are whole there."""
+
+    results: dict[int, ph.Fragment]
+    at: dict[int, tuple[Point, ...]]
+    full: dict[int, frozenset[int]]
+
+
 @dataclass(eq=False)
 class Frame:
     """One instantiation of a KIR region.
@@ -27,6 +36,7 @@ class Frame:
     scope: Scope
     bindings: dict[int, Binding] = field(default_factory=dict)
     memo: dict[object, tuple[Point, ...]] = field(default_factory=dict)
+    loops: dict[int, list[Looped]] = field(default_factory=dict)
     active: frozenset[ph.Fragment] = frozenset()
     lanes: frozenset[ph.Dim] = frozenset()
     least: Scope | None = None

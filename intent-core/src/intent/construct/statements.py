@@ -268,9 +268,31 @@ class Runner:
     def _uniform_branch(self, op: kir.If, condition: ph.Fragment, frame: Frame) -> None:
         c = self.c
         homes = self._homes(op.results, frame)
-        scopes: list[Scope] = []
-        regions: list[ph.Region] = []
         before, dirty = dict(c.versions), set(c.dirty)
+        sides = self._sides(op, homes, frame)
+        wide = {
+            k: c.emitter.union((a, b)) for k, (a, b) in enumerate(zip(*(y for _, y in sides), strict=True))
+        }
+        if any(set(wide[k]) - set(homes.dims[k]) for k in wide):
+            # A side gives more lanes than its home has: both sides again, each with all of them.
+            homes.dims = {k: c.emitter.order.sort((*homes.dims[k], *wide[k])) for k in wide}
+            c.versions, c.dirty = dict(before), set(dirty)
+            sides = self._sides(op, homes, frame)
+        types = tuple((v.dtype, homes.dims[k]) for k, v in enumerate(op.results))
+        regions = [ph.Region(args=(), ops=tuple(scope.ops), yields=tuple(yields)) for scope, yields in sides]
+        payload: dict[str, Any] = {"condition": condition, "then": regions[0], "orelse": regions[1]}
+        scopes = tuple(scope for scope, _ in sides)
+        results = c.emitter.place(ph.If, scopes, types, tuple(v.name for v in op.results), **payload)
+        # What either side wrote may have been written.
+        c.dirty |= dirty | self._written(op)
+        c.versions = {k: c.versions.get(k, 0) + 1 for k in {*before, *c.versions}}
+        self._bind(op.results, dict(enumerate(results)), homes, frame)
+
+    def _sides(self, op: kir.If, homes: Homes, frame: Frame) -> list[tuple[Scope, list[ph.Fragment]]]:
+        """Both regions of a branch, built in scopes of their own."""
+        c = self.c
+        dirty = set(c.dirty)
+        found = []
         for region in (op.then, op.orelse):
             c.dirty = set(dirty)
             with c.emitter.nested() as scope:
@@ -279,15 +301,8 @@ class Runner:
                 yields = [c.evaluate(v, homes.at[k], inner).fragment for k, v in enumerate(region.yields)]
                 yields = [c.emitter.broadcast(v, homes.dims[k]) for k, v in enumerate(yields)]
                 c.emitter.pin()
-            scopes.append(scope)
-            regions.append(ph.Region(args=(), ops=tuple(scope.ops), yields=tuple(yields)))
-        types = tuple((v.dtype, homes.dims[k]) for k, v in enumerate(op.results))
-        payload: dict[str, Any] = {"condition": condition, "then": regions[0], "orelse": regions[1]}
-        results = c.emitter.place(ph.If, tuple(scopes), types, tuple(v.name for v in op.results), **payload)
-        # What either side wrote may have been written.
-        c.dirty |= dirty | self._written(op)
-        c.versions = {k: c.versions.get(k, 0) + 1 for k in {*before, *c.versions}}
-        self._bind(op.results, dict(enumerate(results)), homes, frame)
+            found.append((scope, yields))
+        return found
 
     # -- allocations and reads that keep their place -------------------------------------------------------------------
 

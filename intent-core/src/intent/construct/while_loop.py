@@ -7,13 +7,12 @@ from typing import Any
 
 from intent import kir
 from intent import physical as ph
-from intent.construct.carried import Carries, Homes, settle
+from intent.construct.carried import Carries, Homes, looped
 from intent.construct.context import Context, rule
 from intent.construct.emission import Scope
 from intent.construct.fold import evaluated, region_frame, yielded
 from intent.construct.frame import Frame
 from intent.construct.point import Point
-from intent.construct.relocate import relocate
 from intent.diagnostics import PlanError
 from intent.types.dtypes import BOOL
 
@@ -67,9 +66,8 @@ def uniform_condition(c: Context, op: kir.While, point: Point) -> ph.Fragment:
 @rule(kir.While)
 def while_loop(c: Context, op: kir.While, index: int, at: At, frame: Frame) -> Point:
     """The final value of one carry."""
-    homes = Homes(at={index: at}, full={index: frozenset()})
 
-    def build() -> dict[int, ph.Fragment]:
+    def build(homes: Homes) -> dict[int, ph.Fragment]:
         opened = open_while(c, op, frame)
         carries = Carries(
             c, op.results, homes, opened, lambda k, home: c.evaluate(op.inits[k], home, frame).fragment, frame
@@ -81,6 +79,4 @@ def while_loop(c: Context, op: kir.While, index: int, at: At, frame: Frame) -> P
         opened.following = uniform_condition(c, op, c.scalar(op.condition.yields[0], following))
         return carries.finish(lambda k, home: c.evaluate(op.body.yields[k], home, body).fragment)
 
-    results = settle(c, op.results, homes, frame, build)
-    value = relocate(c, index, results[index], homes.at[index], at, homes.full[index])
-    return Point(value, frozenset(m for p in at for m in p.members))
+    return looped(c, op, op.results, (index, at), frame, build)

@@ -126,7 +126,7 @@ def _atomic(
         operands=operands,
         valid=to.valid,
         order=order,
-        sharing=c.sharing,
+        sharing="invocation" if isinstance(to.resource, ph.View) else "instance",
         dims=to.dims,
         proofs=to.proofs,
     )

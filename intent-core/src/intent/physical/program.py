@@ -46,20 +46,30 @@ class Segment:
 class Guard:
     """A launch-visible fact this program was built on; a launch that violates it must use another variant.
 
-    ``at_most``: extent <= bound; ``divisible``: extent % bound == 0.
+    ``at_most``: extent <= bound; ``divisible``: extent % bound == 0; ``equal``: extent == bound.
     """
 
-    kind: Literal["at_most", "divisible"]
+    kind: Literal["at_most", "divisible", "equal"]
     extent: Extent
     bound: int
 
     def holds(self, value: int) -> bool:
         """Whether the fact is true when the extent has ``value``."""
-        return value <= self.bound if self.kind == "at_most" else value % self.bound == 0
+        match self.kind:
+            case "at_most":
+                return value <= self.bound
+            case "divisible":
+                return value % self.bound == 0
+            case "equal":
+                return value == self.bound
 
     def __str__(self) -> str:
-        test = f"<= {self.bound}" if self.kind == "at_most" else f"% {self.bound} == 0"
-        return f"{self.extent} {test}"
+        test = {
+            "at_most": f"<= {self.bound}",
+            "divisible": f"% {self.bound} == 0",
+            "equal": f"== {self.bound}",
+        }
+        return f"{self.extent} {test[self.kind]}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,7 @@
 """The default plan: no search, a few rules about bytes, lanes and matrix units.
 
-1. A contraction over large axes: 128 x 128 results an instance, the paired axis in blocks of 64, programs grouped.
+1. A contraction over large axes: 128 x 128 results an instance, the paired axis in blocks of 64 (at once up to 128),
+   programs grouped.
 2. Instances own the axes along which they share no work. A reduced axis that fits 16384 lanes is resident, so that
    a row is read once; short rows share an instance. A longer one is walked in blocks of 4096 lanes.
 3. Where memory runs along an owned axis instead of the reduced one (a column sum), that axis gets the lanes.
@@ -29,6 +30,7 @@ ROW_ELEMENTS = 2048
 COLUMN_LANES = 64
 COLUMN_BLOCK = 64
 RUN_TIME_BLOCK = 128
+SMALL_CONTRACTION = 128
 
 
 def default(analysis: Analysis, capabilities: Capabilities, extents: Mapping[str, int] | None = None) -> Plan:
@@ -48,11 +50,19 @@ class _Planner:
         self.whole = must_be_whole(analysis)
 
     def plan(self) -> Plan:
-        inner = {label: self._inner(label) for label in sorted(self.analysis.inner)}
+        inner = {
+            label: self._inner(label) for label in sorted(self.analysis.inner) if self._stays_inside(label)
+        }
         groups = tuple(self._group(g, dict(inner)) for g in self.analysis.groups)
         guards = tuple(sorted(self.guards, key=str))
         made = Plan(groups=groups, guards=guards, knobs=knobs(self.knobs), name="default")
         return legal(made, self.analysis, self.capabilities)
+
+    def _stays_inside(self, label: str) -> bool:
+        """Whether some group walks the axis inside its instances."""
+        if label in self.whole or self.analysis.inner[label].roles - {"store", "point"}:
+            return True
+        return not all(any(a.label == label and a.owned for a in g.axes) for g in self.analysis.groups)
 
     def _size(self, e: Extent) -> int:
         return size_of(e, self.extents, 1024)
@@ -61,17 +71,25 @@ class _Planner:
         axis = self.analysis.inner[label]
         value = bound_of(self.analysis, label, self.extents, 1024)
         if label in self.whole:
-            return resident(power_of_two(value))
+            return self._resident(axis.extent, power_of_two(value))
         if not axis.extent.launch_visible:
             return serial(min(RUN_TIME_BLOCK, power_of_two(value)))
+        if "contract" in axis.roles and "fold" not in axis.roles and value <= SMALL_CONTRACTION:
+            return self._resident(axis.extent, max(16, power_of_two(value)))
         if axis.roles & {"contract", "fold"}:
             block = min(64, max(16, power_of_two(value)))
             self._divide(axis.extent, block)
             return serial(block)
         if value <= RESIDENT_LIMIT:
-            return resident(power_of_two(value))
+            return self._resident(axis.extent, power_of_two(value))
         self._divide(axis.extent, SERIAL_BLOCK)
         return serial(SERIAL_BLOCK)
+
+    def _resident(self, e: Extent, size: int) -> Inner:
+        """A full axis needs no masks: guard that it is full where this call's is."""
+        if self.extents is not None and e.const is None and e.launch_visible and self._size(e) == size:
+            self.guards.add(Guard(kind="equal", extent=e, bound=size))
+        return resident(size)
 
     def _divide(self, e: Extent, block: int) -> None:
         guard = divisible(e, block, size_of(e, self.extents, block + 1))

@@ -32,6 +32,13 @@ def random_plan(
         can_be_resident = axis.extent.launch_visible and size <= min(budget, 2048)
         if label in whole or (can_be_resident and rng.random() < 0.5):
             inner.append((label, resident(size)))
+            if (
+                axis.extent.launch_visible
+                and axis.extent.const is None
+                and value == size
+                and rng.random() < 0.5
+            ):
+                guards.add(Guard(kind="equal", extent=axis.extent, bound=size))
             budget = max(1, budget // max(1, size))
             continue
         block = int(2 ** rng.integers(0, 6))
