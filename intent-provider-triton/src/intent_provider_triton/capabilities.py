@@ -6,10 +6,7 @@ from typing import Final
 
 from intent.provider import Capabilities
 from intent_provider_triton.emit.literals import TYPES
-from intent_provider_triton.spelling import native_functions
-
-_RMW_INTEGER: Final = ("add", "max", "min", "and", "or", "xor", "exchange")
-_RMW_FLOAT: Final = ("add", "max", "min", "exchange")
+from intent_provider_triton.spelling import ATOMICS, native_functions
 
 CAPABILITIES: Final = Capabilities(
     dtypes=frozenset(TYPES) - {"index"},
@@ -23,11 +20,7 @@ CAPABILITIES: Final = Capabilities(
         }
     ),
     functions=native_functions(),
-    atomics=frozenset(
-        {(kind, dtype) for kind in _RMW_INTEGER for dtype in ("i32", "u32", "i64", "u64")}
-        | {(kind, dtype) for kind in _RMW_FLOAT for dtype in ("f32", "f64")}
-        | {("add", "f16"), ("add", "bf16")}
-    ),
+    atomics=ATOMICS,
     grid_limit=(1 << 31) - 1,
     needs_gpu=True,
 )  # fmt: skip

@@ -22,6 +22,14 @@ Need = Callable[[str], str]
 
 PROVIDER: Final = "triton"
 
+_WORDS: Final = ("i32", "u32", "i64", "u64")
+ATOMICS: Final = frozenset(
+    {(kind, dtype) for kind in ("add", "max", "min", "and", "or", "xor", "exchange") for dtype in _WORDS}
+    | {(kind, dtype) for kind in ("add", "max", "min", "exchange") for dtype in ("f32", "f64")}
+    | {("add", "f16"), ("add", "bf16")}
+)
+"""The atomic read-modify-writes that Triton has, by kind and element type."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Call:

@@ -14,7 +14,7 @@ from intent.types.extent import const
 from intent_provider_triton.emit.bounds import INT32_MAX, INT32_MIN
 from intent_provider_triton.emit.literals import call_safe, literal, typed
 from intent_provider_triton.emit.value import Prec, Value, Width, expanded, shape_text, union_dims
-from intent_provider_triton.spelling import PROVIDER
+from intent_provider_triton.spelling import ATOMICS, PROVIDER
 
 if TYPE_CHECKING:
     from intent_provider_triton.emit.body import Body
@@ -63,6 +63,15 @@ def atomic(body: Body, op: Atomic) -> None:
     """Read-modify-write operations; the old value is the result."""
     if op.kind not in _RMW:
         raise CapabilityError(PROVIDER, capability=f"atomic {op.kind}", needed=op.kind, span=op.span)
+    if (op.kind, op.target.dtype.name) not in ATOMICS:
+        offered = sorted(dtype for kind, dtype in ATOMICS if kind == op.kind)
+        raise CapabilityError(
+            PROVIDER,
+            capability=f"atomic {op.kind}",
+            needed=op.target.dtype.name,
+            offered=offered,
+            span=op.span,
+        )
     valid = body.use(op.valid) if op.valid is not None else None
     (operand,) = (body.use(o) for o in op.operands)
     pointer = _shaped(_pointer(body, op.target, op.coordinates), op.dims)
