@@ -1,4 +1,4 @@
-"""Cases of region folds: none, one and many slices, masked and data-dependent boundaries, combines that do not commute."""
+"""Cases of region folds: none, one and many slices, masked and data-dependent ends, combines that do not commute."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from intent_testkit.kernels import folds as k
 
 INF = float("inf")
 SOFTMAX = Tolerance(
-    rtol=2e-5, atol=2e-6, reason="exp of a f32 product sum, a f32 sum of up to 70 positive terms, one division"
+    rtol=2e-5,
+    atol=2e-6,
+    reason="exp of a f32 product sum, a f32 sum of up to 70 positive terms, one division",
 )
 
 
 def _softmax(logits: Array) -> Array:
     e = np.exp(logits - np.max(logits, axis=1, initial=-INF, keepdims=True))
-    return e / e.sum(axis=1, keepdims=True)
+    found: Array = e / e.sum(axis=1, keepdims=True)
+    return found
 
 
 def _attention(v: Values) -> dict[str, object]:
@@ -33,7 +36,7 @@ def _ragged(v: Values) -> dict[str, object]:
     y = np.zeros((v.q.shape[0], v.v.shape[1]))
     for g, (begin, end) in enumerate(zip(v.offsets[:-1], v.offsets[1:], strict=True)):
         if end > begin:
-            y[g] = _softmax((v.q[g : g + 1] @ v.k[begin:end].T))[0] @ v.v[begin:end]
+            y[g] = _softmax(v.q[g : g + 1] @ v.k[begin:end].T)[0] @ v.v[begin:end]
     return {"y": y}
 
 
@@ -159,7 +162,9 @@ CASES = (
         oracle=_moments,
         tolerance={
             "mean": Tolerance(rtol=1e-6, reason="merged f32 means of up to 70 values around 100"),
-            "variance": Tolerance(rtol=2e-4, atol=1e-3, reason="squares of f32 differences of values around 100"),
+            "variance": Tolerance(
+                rtol=2e-4, atol=1e-3, reason="squares of f32 differences of values around 100"
+            ),
         },
         extents=sizes("M N", (0, 3), (3, 0), (1, 1), (5, 7), (4, 70)),
         segments=(segment("M"),),

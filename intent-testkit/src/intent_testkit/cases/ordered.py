@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import numpy as np
 
 from intent_testkit.cases.case import Case, Values, inout, out, scalar, segment, sizes, view
@@ -25,6 +24,10 @@ def _steps(n: int) -> int:
 def _first(v: Values) -> dict[str, object]:
     hit = v.x == v.wanted
     return {"y": np.where(hit.any(axis=1), hit.argmax(axis=1) if hit.shape[1] else 0, -1)}
+
+
+def _returned(v: Values) -> dict[str, object]:
+    return {"y": v.x * 2, "z": v.z if v.n < 0 else v.x + 1}
 
 
 def _stopped(v: Values) -> dict[str, object]:
@@ -147,7 +150,11 @@ CASES = (
     Case(
         name="gcd",
         kernel=k.gcd,
-        parameters=(view("a", "i64", "N", integers(0, 10**6)), view("b", "i64", "N", integers(0, 10**6)), out("y", "i64", "N")),
+        parameters=(
+            view("a", "i64", "N", integers(0, 10**6)),
+            view("b", "i64", "N", integers(0, 10**6)),
+            out("y", "i64", "N"),
+        ),
         oracle=lambda v: {"y": np.gcd(v.a, v.b)},
         extents=LINE,
         segments=(segment("N"),),
@@ -155,7 +162,11 @@ CASES = (
     Case(
         name="first_index",
         kernel=k.first_index,
-        parameters=(view("x", "i32", "M N", integers(0, 9)), scalar("wanted", "i32", 4), out("y", "i64", "M")),
+        parameters=(
+            view("x", "i32", "M N", integers(0, 9)),
+            scalar("wanted", "i32", 4),
+            out("y", "i64", "M"),
+        ),
         oracle=_first,
         extents=ROWS,
         segments=(segment("M"),),
@@ -178,7 +189,7 @@ CASES = (
                 inout("y", "f32", "N", normal()),
                 inout("z", "f32", "N", normal()),
             ),
-            oracle=lambda v, n=n: {"y": v.x * 2, "z": v.z if n < 0 else (v.x + 1).astype(np.float32)},
+            oracle=_returned,
             extents=LINE,
             segments=(segment("N"),),
         )
@@ -271,10 +282,13 @@ CASES = (
     Case(
         name="levenshtein",
         kernel=k.levenshtein,
-        parameters=(view("a", "i32", "M", integers(0, 3)), view("b", "i32", "N", integers(0, 3)), out("y", "i32", "")),
+        parameters=(
+            view("a", "i32", "M", integers(0, 3)),
+            view("b", "i32", "N", integers(0, 3)),
+            out("y", "i32", ""),
+        ),
         oracle=_distance,
         extents=sizes("M N", (0, 3), (3, 0), (1, 1), (5, 7), (17, 9)),
         segments=(segment(""),),
     ),
 )
-

@@ -87,7 +87,11 @@ CASES = (
     Case(
         name="group_sums",
         kernel=k.group_sums,
-        parameters=(view("x", "f32", "N", normal()), view("offsets", "i32", "P", boundaries("N")), out("y", "f32", "G")),
+        parameters=(
+            view("x", "f32", "N", normal()),
+            view("offsets", "i32", "P", boundaries("N")),
+            out("y", "f32", "G"),
+        ),
         oracle=lambda v: {"y": _each(np.sum)(v)},
         tolerance=accumulated(70),
         extents=GROUPS,
@@ -104,7 +108,9 @@ CASES = (
             scalar("G", "i32", lambda e: e["P"] - 1),
         ),
         oracle=_softmax,
-        tolerance=Tolerance(rtol=4e-6, reason="exp within 2 ULP, a f32 sum of up to 70 positive terms, one division"),
+        tolerance=Tolerance(
+            rtol=4e-6, reason="exp within 2 ULP, a f32 sum of up to 70 positive terms, one division"
+        ),
         extents=sizes("P N", (1, 0), (2, 1), (5, 0), (6, 23), (8, 70)),
         variants=LAYOUTS[:2],
         segments=(segment("max($G,0)", "max($G, 0)"),),
@@ -120,7 +126,14 @@ CASES = (
         ),
         oracle=_listed,
         tolerance=accumulated(70),
-        extents=sizes("G P N D K", (0, 1, 2, 3, 4), (1, 2, 1, 1, 1), (4, 5, 3, 2, 0), (5, 6, 9, 3, 23), (7, 8, 20, 5, 70)),
+        extents=sizes(
+            "G P N D K",
+            (0, 1, 2, 3, 4),
+            (1, 2, 1, 1, 1),
+            (4, 5, 3, 2, 0),
+            (5, 6, 9, 3, 23),
+            (7, 8, 20, 5, 70),
+        ),
         variants=LAYOUTS,
         segments=(segment("G D"),),
     ),
@@ -143,8 +156,14 @@ CASES = (
     Case(
         name="masked_mean",
         kernel=k.masked_mean,
-        parameters=(view("x", "f32", "M N", normal()), view("lengths", "i32", "M", counts("N")), out("y", "f32", "M")),
-        oracle=lambda v: {"y": np.array([r[:n].sum() / max(n, 1) for r, n in zip(v.x, v.lengths, strict=True)])},
+        parameters=(
+            view("x", "f32", "M N", normal()),
+            view("lengths", "i32", "M", counts("N")),
+            out("y", "f32", "M"),
+        ),
+        oracle=lambda v: {
+            "y": np.array([r[:n].sum() / max(n, 1) for r, n in zip(v.x, v.lengths, strict=True)])
+        },
         tolerance=accumulated(70),
         extents=sizes("M N", (0, 3), (3, 0), (1, 1), (5, 7), (7, 70)),
         segments=(segment("M"),),

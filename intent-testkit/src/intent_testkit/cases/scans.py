@@ -73,7 +73,9 @@ def _softmax(v: Values) -> dict[str, object]:
     return {"y": e / e.sum(axis=1, keepdims=True)}
 
 
-def _integer(name: str, kernel: object, dtype: str, oracle: Callable[[Array], Array], axes: str = "M") -> Case:
+def _integer(
+    name: str, kernel: object, dtype: str, oracle: Callable[[Array], Array], axes: str = "M"
+) -> Case:
     limit = 2 ** (31 if dtype == "i32" else 40)
     return Case(
         name=name,
@@ -213,7 +215,11 @@ PRODUCTS = (
     Case(
         name="segmented_sum",
         kernel=k.segmented_sum,
-        parameters=(view("x", "i32", "N", integers(-99, 99)), view("start", "bool", "N", truth()), out("y", "i32", "N")),
+        parameters=(
+            view("x", "i32", "N", integers(-99, 99)),
+            view("start", "bool", "N", truth()),
+            out("y", "i32", "N"),
+        ),
         oracle=_segments,
         extents=LINE,
         segments=(segment(""),),
@@ -262,7 +268,9 @@ ELSEWHERE = (
         name="prefix_plus_transpose",
         kernel=k.prefix_plus_transpose,
         parameters=(view("x", "i32", "N N", I32), out("y", "i32", "N N")),
-        oracle=lambda v: {"y": np.cumsum(v.x, axis=1, dtype=np.int32) + np.cumsum(v.x, axis=1, dtype=np.int32).T},
+        oracle=lambda v: {
+            "y": np.cumsum(v.x, axis=1, dtype=np.int32) + np.cumsum(v.x, axis=1, dtype=np.int32).T
+        },
         extents=SQUARE,
         segments=(segment(""),),
     ),
@@ -280,7 +288,9 @@ ELSEWHERE = (
         parameters=(view("x", "f32", "M N", normal(0.3)), out("y", "f32", "M N")),
         oracle=_softmax,
         tolerance=Tolerance(
-            rtol=5e-5, atol=1e-30, reason="exp of a difference of f32 sums of 70 terms, error 70 * 2**-24 * 8 in its argument"
+            rtol=5e-5,
+            atol=1e-30,
+            reason="exp of a difference of f32 sums of 70 terms, error 70 * 2**-24 * 8 in its argument",
         ),
         extents=ROWS,
         segments=(segment("M"),),

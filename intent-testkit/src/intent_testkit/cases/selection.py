@@ -69,7 +69,11 @@ CASES = (
     Case(
         name="argmin_columns",
         kernel=k.argmin_columns,
-        parameters=(view("x", "f32", "M N", hard_columns), out("value", "f32", "N"), out("where", "i64", "N")),
+        parameters=(
+            view("x", "f32", "M N", hard_columns),
+            out("value", "f32", "N"),
+            out("where", "i64", "N"),
+        ),
         oracle=lambda v: {"value": v.x.min(axis=0), "where": v.x.argmin(axis=0)},
         extents=sizes("M N", (3, 0), (1, 1), (7, 5), (33, 16), (130, 6)),
         segments=(segment("N"),),
@@ -89,7 +93,11 @@ CASES = (
     Case(
         name="argmin_of_bytes",
         kernel=k.argmin_of_bytes,
-        parameters=(view("x", "u8", "N", integers(200, 255)), out("value", "u8", ""), out("where", "i64", "")),
+        parameters=(
+            view("x", "u8", "N", integers(200, 255)),
+            out("value", "u8", ""),
+            out("where", "i64", ""),
+        ),
         oracle=lambda v: {"value": v.x.min(), "where": v.x.argmin()},
         extents=sizes("N", 1, 2, 33, 130),
         segments=(segment(""),),
@@ -134,7 +142,11 @@ CASES = (
     Case(
         name="top_two",
         kernel=k.top_two,
-        parameters=(view("x", "f32", "M N", _distinct()), out("first", "i64", "M"), out("second", "i64", "M")),
+        parameters=(
+            view("x", "f32", "M N", _distinct()),
+            out("first", "i64", "M"),
+            out("second", "i64", "M"),
+        ),
         oracle=_two,
         extents=sizes("M N", (0, 3), (1, 2), (5, 7), (4, 70)),
         segments=(segment("M"),),

@@ -49,9 +49,7 @@ def attention(
 ):
     M = q.shape[0]
     E = v.shape[1]
-    start = I.record(
-        peak=I.full((M,), -I.inf, I.f32), total=I.zeros((M,), I.f32), out=I.zeros((M, E), I.f32)
-    )
+    start = I.record(peak=I.full((M,), -I.inf, I.f32), total=I.zeros((M,), I.f32), out=I.zeros((M, E), I.f32))
     s = I.region_fold(
         source=I.record(k=k[...], v=v[...]),
         axis=0,
@@ -74,9 +72,7 @@ def causal_attention(
     N = q.shape[0]
     E = v.shape[1]
     axis = I.domain(0, N)
-    start = I.record(
-        peak=I.full((N,), -I.inf, I.f32), total=I.zeros((N,), I.f32), out=I.zeros((N, E), I.f32)
-    )
+    start = I.record(peak=I.full((N,), -I.inf, I.f32), total=I.zeros((N,), I.f32), out=I.zeros((N, E), I.f32))
     s = I.region_fold(
         source=I.record(k=k[axis, :], v=v[axis, :], at=I.indices(axis)),
         axis=0,
@@ -101,7 +97,10 @@ def affine_of(part):
 
 @intent.kernel
 def compose_all(
-    a: I.In[I.f64, ("T", "D")], b: I.In[I.f64, ("T", "D")], scale: I.Out[I.f64, ("D",)], shift: I.Out[I.f64, ("D",)]
+    a: I.In[I.f64, ("T", "D")],
+    b: I.In[I.f64, ("T", "D")],
+    scale: I.Out[I.f64, ("D",)],
+    shift: I.Out[I.f64, ("D",)],
 ):
     D = a.shape[1]
     whole = I.region_fold(
@@ -155,7 +154,11 @@ def count_changes(x: I.In[I.i32, ("M", "N")], y: I.Out[I.i64, ("M",)], n: I.Out[
     before = I.gather(x, index=(rows[:, None], columns[None, :] - 1), valid=columns[None, :] > 0, fill=-1)
     zero = I.record(changes=I.zeros((M,), I.i64), members=I.zeros((M,), I.i64))
     s = I.region_fold(
-        source=I.record(value=x[...], before=before), axis=1, summarize=runs_by_row, combine=runs_join, identity=zero
+        source=I.record(value=x[...], before=before),
+        axis=1,
+        summarize=runs_by_row,
+        combine=runs_join,
+        identity=zero,
     )
     y[...] = s.changes
     n[...] = s.members

@@ -84,7 +84,9 @@ def skipped_points(x: I.In[I.i32, ("N",)], y: I.InOut[I.i32, ("N",)]):
 
 
 @intent.kernel
-def bisection(low: I.f64, high: I.f64, x: I.In[I.f64, ("N",)], y: I.Out[I.f64, ("N",)], count: I.Out[I.i32, ("N",)]):
+def bisection(
+    low: I.f64, high: I.f64, x: I.In[I.f64, ("N",)], y: I.Out[I.f64, ("N",)], count: I.Out[I.i32, ("N",)]
+):
     N = x.shape[0]
     for i in I.parallel(I.domain(0, N)):
         a = low
@@ -102,7 +104,9 @@ def bisection(low: I.f64, high: I.f64, x: I.In[I.f64, ("N",)], y: I.Out[I.f64, (
 
 
 @intent.kernel
-def until_converged(a: I.In[I.f64, ("N", "N")], b: I.In[I.f64, ("N",)], y: I.Out[I.f64, ("N",)], steps: I.Out[I.i32, ()]):
+def until_converged(
+    a: I.In[I.f64, ("N", "N")], b: I.In[I.f64, ("N",)], y: I.Out[I.f64, ("N",)], steps: I.Out[I.i32, ()]
+):
     """Jacobi iteration on a matrix with a heavy diagonal; the stop depends on the whole vector."""
     N = b.shape[0]
     i = I.indices(I.domain(0, N))

@@ -114,7 +114,10 @@ def grouped_matmul(
 
 @intent.kernel
 def paged_sum(
-    pages: I.In[I.f32, ("B", "S")], table: I.In[I.i32, ("M", "L")], lengths: I.In[I.i32, ("M",)], y: I.Out[I.f32, ("M",)]
+    pages: I.In[I.f32, ("B", "S")],
+    table: I.In[I.i32, ("M", "L")],
+    lengths: I.In[I.i32, ("M",)],
+    y: I.Out[I.f32, ("M",)],
 ):
     B, S = pages.shape
     M, L = table.shape

@@ -21,7 +21,9 @@ def argmin_columns(x: I.In[I.f32, ("M", "N")], value: I.Out[I.f32, ("N",)], wher
 
 
 @intent.kernel
-def argmax_of_integers(x: I.In[I.i64, ("B", "M", "N")], value: I.Out[I.i64, ("B", "N")], where: I.Out[I.i64, ("B", "N")]):
+def argmax_of_integers(
+    x: I.In[I.i64, ("B", "M", "N")], value: I.Out[I.i64, ("B", "N")], where: I.Out[I.i64, ("B", "N")]
+):
     v, i = I.arg_reduce.max(x[...], axis=1)
     value[...] = v
     where[...] = I.cast(i, I.i64)
@@ -51,7 +53,10 @@ def argmax_of_window(begin: I.i64, end: I.i64, x: I.In[I.f32, ("M", "N")], where
 
 @intent.kernel
 def nearest(
-    points: I.In[I.f32, ("M", "D")], centres: I.In[I.f32, ("K", "D")], label: I.Out[I.i32, ("M",)], far: I.Out[I.f32, ("M",)]
+    points: I.In[I.f32, ("M", "D")],
+    centres: I.In[I.f32, ("K", "D")],
+    label: I.Out[I.i32, ("M",)],
+    far: I.Out[I.f32, ("M",)],
 ):
     d = points[...][:, None, :] - centres[...][None, :, :]
     distance, which = I.arg_reduce.min(I.reduce.sum(d * d, axis=2), axis=1)
