@@ -32,6 +32,7 @@ from intent.construct.point import Facts, Point
 from intent.construct.program_space import decode
 from intent.construct.relocate import NotAtHome
 from intent.construct.statements import Runner
+from intent.construct.unshare import unshare
 from intent.diagnostics import PlanError
 from intent.physical.walk import walk
 from intent.types import Extent
@@ -159,5 +160,5 @@ def _segment(c: Context, number: int, group: Group, plan: GroupPlan, offset: Ext
         frame.bindings[param.value.id] = constant_binding(Point(fragment, low=bound, high=bound))
     instance = decode(c, tuple(axes), local, plan.grouped, frame)
     Runner(c, group, instance).run(c.analysis.kernel.body, frame)
-    body = remove_dead(ph.Region(args=(local,), ops=tuple(e.root.ops)))
+    body, e.next_id = unshare(remove_dead(ph.Region(args=(local,), ops=tuple(e.root.ops))), e.next_id)
     return ph.Segment(group=number, axes=tuple(axes), length=length, offset=offset, body=body)
