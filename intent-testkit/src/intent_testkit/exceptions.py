@@ -64,6 +64,12 @@ EXCUSES: Final[tuple[Excuse, ...]] = (
         error="CapabilityError",
         why="tl.atomic_cas has no mask, so a compare-and-swap under a condition is not emitted yet",
     ),
+    unsupported(
+        "triton",
+        "atomic_extremes_f16",
+        error="CapabilityError",
+        why="Triton has no atomic maximum of 16-bit floats",
+    ),
 )
 
 
