@@ -24,15 +24,17 @@ if TYPE_CHECKING:
     from intent.diagnostics import IntentError
     from intent.language.definitions import fn, kernel
     from intent.runtime.artifact import Artifact
+    from intent.runtime.check import check
     from intent.runtime.compile import compile  # noqa: A004 - intent.compile is the public spelling
     from intent.runtime.options import CompileOptions
 
-__all__ = ["Artifact", "CompileOptions", "IntentError", "__version__", "compile", "fn", "kernel", "providers"]
+__all__ = ["Artifact", "CompileOptions", "IntentError", "__version__", "check", "compile", "fn", "kernel", "providers"]
 
 _HOME = {
     "Artifact": "intent.runtime.artifact",
     "CompileOptions": "intent.runtime.options",
     "IntentError": "intent.diagnostics",
+    "check": "intent.runtime.check",
     "compile": "intent.runtime.compile",
     "fn": "intent.language.definitions",
     "kernel": "intent.language.definitions",

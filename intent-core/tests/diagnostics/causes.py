@@ -148,7 +148,46 @@ def compiler() -> Iterator[d.IntentError]:
     yield d.CompilerFault("two owners of one lane", stage="construct")
 
 
+def violations() -> Iterator[d.IntentError]:
+    line = "        y[i] = x[i + 1]"
+    read, write = at(line, "x[i + 1]"), at(line, "y[i] = x[i + 1]")
+    yield d.OutOfBounds("x", index="x[8]", axis=0, extent=8, writes=False, point="i = 7", span=read)
+    yield d.OutOfBounds("y", index="y[-1]", axis=0, extent=8, writes=True)
+    yield d.UnwrittenRead("y", element="y[3]", kind="an Out view", point="i = 3", span=read)
+    yield d.UnwrittenRead("state", element="state[0]", kind="a buffer without init=")
+    yield d.CollidingStore("y", element="y[4]", lanes=["[0]", "[7]"], promised=True, span=write)
+    yield d.DataRace(
+        "y",
+        element="y[1]",
+        this="the point i = 1 reads it",
+        other="the point i = 0 writes it",
+        other_span=write,
+        span=read,
+    )
+    yield d.BrokenLaw(
+        "I.reduce",
+        law="combine(a, b) == combine(b, a)",
+        sides={"combine(a, b)": "1", "combine(b, a)": "-1"},
+        values={"a": "2", "b": "1"},
+        point="row = 0",
+    )
+    yield d.InvalidCast("nan at [3]", source="f32", target="i32")
+    yield d.ShiftOutOfRange("32", dtype="u32", bits=32)
+    yield d.DivisionByZero("7 at [0, 1]", operator="%")
+    yield d.HistogramOutOfRange("16 at [5]", bins=16)
+    yield d.HistogramOutOfRange("0 at [0]", bins=0)
+    yield d.EmptyArgReduce([4, 0], axes=[1])
+    yield d.FalseBoundsPromise("table", index="9 at [2]", axis=0, extent=8)
+    yield d.FalseNoaliasPromise("x", "y", element="x[0]")
+    yield d.InvalidSubregion(begin=5, end=3, source=(0, 8), point="g = 1")
+    yield d.InvalidSubregion(begin=5, end=9, source=(0, 8))
+    yield d.InvalidStepValue(0, point="i = 2")
+    yield d.ExtentsDiffer("an assignment", shapes={"values": (3,), "the destination": (4,)})
+    yield d.MetadataOutOfRange("4 at [0] and 1 at [0]", group=4)
+    yield d.CheckFailed("shift", "kernel 'shift': 2 violations", count=2)
+
+
 SAMPLES = {
     stage.__name__: tuple(stage())
-    for stage in (definition, syntax, typing, control, effects, call, provider, compiler)
+    for stage in (definition, syntax, typing, control, effects, call, provider, compiler, violations)
 }

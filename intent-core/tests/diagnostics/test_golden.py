@@ -48,7 +48,7 @@ def test_every_class_has_a_sample():
 def test_codes_are_unique_and_well_formed():
     codes = [cls.code for cls in CLASSES]
     assert len(set(codes)) == len(codes)
-    assert all(re.fullmatch(r"INT0\d\d", code) for code in codes)
+    assert all(re.fullmatch(r"INT[01]\d\d", code) for code in codes)
     assert "INT000" not in codes
 
 

@@ -32,7 +32,7 @@ class Where(TypedDict, total=False):
 class IntentError(Exception):
     """Base of all errors that Intent raises.
 
-    ``code`` is the stable identity of the cause (``INT0xx``), ``message`` one sentence without a place,
+    ``code`` is the stable identity of the cause (``INTxxx``), ``message`` one sentence without a place,
     ``seen`` maps names to the values found there, ``fix`` is the one suggested fix.
     """
 

@@ -15,7 +15,7 @@ from intent.runtime.artifact import Artifact
 from intent.runtime.options import CompileOptions
 from intent.runtime.timing import stage
 
-__all__ = ["compile"]
+__all__ = ["compile", "lowered"]
 
 
 def compile(  # noqa: A001 - intent.compile is the verb of the public API, its order is documented
@@ -45,9 +45,9 @@ def compile(  # noqa: A001 - intent.compile is the verb of the public API, its o
     seconds: dict[str, float] = {}
     chosen = _provider(provider)
     with stage(seconds, "front end"):
-        lowered = _lower(kernel, constexprs or {})
+        logical = lowered(kernel, constexprs or {})
     return Artifact(
-        lowered,
+        logical,
         chosen,
         options=options if options is not None else CompileOptions(),
         target=target,
@@ -64,7 +64,12 @@ def _provider(provider: str | Provider | None) -> Provider:
     return provider
 
 
-def _lower(kernel: object, constexprs: Mapping[str, Any]) -> Kernel:
+def lowered(kernel: object, constexprs: Mapping[str, Any]) -> Kernel:
+    """The logical kernel of a definition, or the kernel of the logical IR that was given.
+
+    Raises:
+        IntentError: The errors of the front end, or OptionError for constexprs that are bound already.
+    """
     if isinstance(kernel, Kernel):
         if constexprs:
             allowed = "left out: a kernel of the logical IR has its constexprs bound"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Loop = kir.For | kir.While
 
 
-class Stop(Exception):  # noqa: N818 -- no error: the reason was reported before it is raised
+class Stop(Exception):
     """Ends an evaluation that has nothing to go on with."""
 
 

@@ -24,7 +24,7 @@ FUNCTION = {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum", "an
 
 def reduce(machine: Machine, op: kir.Reduce) -> None:
     """Builtin or generic reduction; an empty one gives the identity."""
-    moved = tuple(_axes_first(machine[v], op.axes) for v in op.operands)
+    moved = tuple(axes_first(machine[v], op.axes) for v in op.operands)
     if op.kind in ("argmax", "argmin"):
         results = _arg_reduce(op, moved[0])
     else:
@@ -35,7 +35,8 @@ def reduce(machine: Machine, op: kir.Reduce) -> None:
         machine[value] = array
 
 
-def _axes_first(x: Array, axes: tuple[int, ...]) -> Array:
+def axes_first(x: Array, axes: tuple[int, ...]) -> Array:
+    """``x`` with the reduced axes as one first axis, row-major; the free ones follow."""
     free = [k for k in range(x.ndim) if k not in axes]
     shape = [x.shape[k] for k in free]
     count = int(np.prod([x.shape[k] for k in axes], dtype=np.int64))

@@ -1,0 +1,56 @@
+"""Checking a kernel: several evaluations of one call, each under other legal choices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from intent import kir
+from intent.diagnostics import CompilerFault
+from intent.reference.logical import Adversary, Choices, Stop, evaluate
+from intent.reference.sanitizer.arguments import check_noalias, copied
+from intent.reference.sanitizer.extents import zero_divisor
+from intent.reference.sanitizer.report import Findings, Report
+from intent.reference.sanitizer.sanitizer import Sanitizer
+
+__all__ = ["ROUNDS", "check_kernel"]
+
+ROUNDS: Final = 4
+
+
+def check_kernel(kernel: kir.Kernel, args: Sequence[Any], *, seed: int = 0, rounds: int = ROUNDS) -> Report:
+    """Run ``kernel`` on copies of ``args`` in checking mode and report every broken rule.
+
+    ``args`` are numpy arrays and Python numbers in the order of ``kernel.params``; they are left as they were.
+    The first round makes the plainest choices, the others draw orders, trees and segments from ``seed``.
+
+    Raises:
+        IntentError: The errors of a call whose arguments do not fit; nothing ran.
+    """
+    findings = Findings()
+    check_noalias(kernel, args, findings)
+    for number in range(max(1, rounds)):
+        choices = Choices() if number == 0 else Adversary(np.random.default_rng((seed, number, 0)))
+        _round(kernel, copied(args), choices, Sanitizer(findings, np.random.default_rng((seed, number, 1))))
+        if findings.stopped:
+            break
+    return Report(str(kernel.name), list(findings.errors.values()), findings.stopped)
+
+
+def _round(kernel: kir.Kernel, args: Sequence[Any], choices: Choices, sanitizer: Sanitizer) -> None:
+    try:
+        evaluate(kernel, args, choices, sanitizer)
+    except Stop:
+        return
+    except ZeroDivisionError:
+        op = sanitizer.context.current
+        if op is None:
+            raise
+        zero_divisor(sanitizer.context, op)
+    except (CompilerFault, ValueError, IndexError):
+        # An evaluation that breaks on invalid input was to be expected; on valid input it is a fault of ours.
+        if not sanitizer.findings.errors:
+            raise
+        sanitizer.findings.stopped = "the values it goes on with make no sense"
