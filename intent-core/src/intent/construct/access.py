@@ -116,6 +116,7 @@ def load(c: Context, op: kir.Load, index: int, at: At, frame: Frame) -> Point:
     )
     if op.source.mutable:
         c.emitter.pin()
+        c.read_by(key, dims)
     if fill is None:
         c.load_masks[made.id] = guards
     return Point(made, frozenset(m for p in at for m in p.members) | where.members)

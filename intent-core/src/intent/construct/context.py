@@ -82,7 +82,7 @@ class Context:
         self.load_masks: dict[int, frozenset[ph.Fragment]] = {}
         self.versions: dict[str, int] = {}
         self.dirty: set[str] = set()
-        self.readers: set[str] = set()
+        self.readers: dict[str, set[frozenset[ph.Dim]]] = {}
         self.buffers: dict[int, tuple[ph.Buffer, tuple[ph.Dim, ...]]] = {}
         self.regions: dict[object, ph.Region] = {}
         self.workspace: list[ph.Buffer] = []
@@ -316,7 +316,7 @@ class Context:
         """Separate reads by the writes before them; other lanes' writes become visible through a fence."""
         if key in self.dirty:
             self.fence(key)
-        self.readers.add(key)
+        self.readers.setdefault(key, set())
         return self.versions.get(key, 0)
 
     def wrote(self, key: str) -> None:
@@ -324,9 +324,22 @@ class Context:
         self.dirty.add(key)
         self.versions[key] = self.versions.get(key, 0) + 1
 
+    def read_by(self, key: str, dims: tuple[ph.Dim, ...]) -> None:
+        """A read of an alias class over the lanes ``dims``."""
+        self.readers.setdefault(key, set()).add(frozenset(dims))
+
+    def overtakes(self, key: str, dims: tuple[ph.Dim, ...]) -> bool:
+        """Whether a write over ``dims`` could overtake earlier reads: of other lanes, or of replicas of its own."""
+        return any(not dims or lanes != frozenset(dims) for lanes in self.readers.get(key, ()))
+
+    def settle_dirty(self) -> None:
+        """Make every pending write that the kernel reads somewhere visible, once, in front of a loop."""
+        for key in sorted(self.dirty & self.analysis.effects.read):
+            self.fence(key)
+
     def settle_writes(self) -> None:
         """Order every earlier access before every later one."""
-        for key in sorted(self.dirty | self.readers):
+        for key in sorted(self.dirty | self.readers.keys()):
             self.fence(key)
 
     def effects_use(self, value: kir.Value) -> bool:
@@ -340,4 +353,4 @@ class Context:
         self.emitter.effect(ph.Fence, target=resource)
         self.versions[key] = self.versions.get(key, 0) + 1
         self.dirty.discard(key)
-        self.readers.discard(key)
+        self.readers.pop(key, None)

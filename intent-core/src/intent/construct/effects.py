@@ -30,6 +30,7 @@ class Effects:
     position: dict[int, int] = field(default_factory=dict)
     end: dict[int, int] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
+    read: set[str] = field(default_factory=set)
     users: dict[int, list[kir.Op]] = field(default_factory=lambda: defaultdict(list))
     yielding: dict[int, list[kir.Op]] = field(default_factory=lambda: defaultdict(list))
 
@@ -38,6 +39,8 @@ class Effects:
         """Index ``kernel``."""
         found = cls(kernel, definitions)
         found._number(kernel.body, 0)
+        found.read = {alias_class(op.source) for op in walk(kernel.body) if isinstance(op, kir.Load)}
+        found.read |= {alias_class(op.target) for op in walk(kernel.body) if isinstance(op, kir.ScatterReduce)}
         found.written = {w for op in walk(kernel.body) if (w := written_class(op)) is not None}
         return found
 

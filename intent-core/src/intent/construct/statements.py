@@ -92,7 +92,7 @@ class Runner:
                 )
             key = c.resource(op.target)[1]
             # A collision in order reads what the pass before wrote; a store may read it through its value.
-            c.dirty |= {key} if op.id in self.group.ordered else {key} & c.readers
+            c.dirty |= {key} if op.id in self.group.ordered else {key} & c.readers.keys()
         points |= walked.points
         at = tuple(points[k] for k in range(len(shape)))
         self._write_at(op, at, frame)

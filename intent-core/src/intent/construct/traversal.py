@@ -28,6 +28,7 @@ class OpenLoop:
     end: ph.Fragment
     step: ph.Fragment
     args: list[ph.Fragment] = field(default_factory=list)
+    pending: frozenset[str] = frozenset()
 
     def close(
         self, c: Context, inits: tuple[ph.Fragment, ...], yields: tuple[ph.Fragment, ...]
@@ -48,8 +49,10 @@ def open_loop(c: Context, begin: ph.Fragment, end: ph.Fragment, step: ph.Fragmen
     for bound in (begin, end, step):
         if not bound.uniform:
             raise PlanError(f"the bound of a loop over {name} differs between lanes {bound.dims}")
+    c.settle_dirty()
     scope = c.emitter.open()
-    return OpenLoop(scope, c.emitter.fragment(INDEX, (), scope, name), begin, end, step)
+    counter = c.emitter.fragment(INDEX, (), scope, name)
+    return OpenLoop(scope, counter, begin, end, step, pending=frozenset(c.dirty))
 
 
 def carry(
@@ -70,6 +73,7 @@ def close_loop(
 ) -> tuple[ph.Fragment, ...]:
     """End the body and place the loop where its outside references live."""
     c.emitter.close(loop.scope)
+    c.dirty |= loop.pending  # the loop may make no pass, and then its fences did not happen
     body = ph.Region(args=(loop.counter, *loop.args), ops=tuple(loop.scope.ops), yields=yields)
     return c.emitter.place(
         ph.Loop,

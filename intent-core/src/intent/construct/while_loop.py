@@ -28,6 +28,7 @@ class OpenWhile:
     least: Scope | None
     args: list[ph.Fragment] = field(default_factory=list)
     following: ph.Fragment | None = None
+    pending: frozenset[str] = frozenset()
 
     def close(
         self, c: Context, inits: tuple[ph.Fragment, ...], yields: tuple[ph.Fragment, ...]
@@ -37,6 +38,7 @@ class OpenWhile:
         active = c.emitter.fragment(BOOL, (), self.scope, "active")
         tests = [c.emitter.fragment(a.dtype, a.dims, self.scope, a.name) for a in (active, *self.args)]
         c.emitter.close(self.scope)
+        c.dirty |= self.pending  # the loop may make no pass, and then its fences did not happen
         condition = ph.Region(args=tuple(tests), ops=(), yields=(tests[0],))
         body = ph.Region(
             args=(active, *self.args), ops=tuple(self.scope.ops), yields=(self.following, *yields)
@@ -50,7 +52,8 @@ def open_while(c: Context, op: kir.While, frame: Frame) -> OpenWhile:
     """Evaluate the first condition and begin the body."""
     entry = region_frame(op.condition, evaluated(c, op.inits, frame), frame, c.emitter.current)
     first = uniform_condition(c, op, c.scalar(op.condition.yields[0], entry))
-    return OpenWhile(c.emitter.open(), first, frame.least)
+    c.settle_dirty()
+    return OpenWhile(c.emitter.open(), first, frame.least, pending=frozenset(c.dirty))
 
 
 def uniform_condition(c: Context, op: kir.While, point: Point) -> ph.Fragment:

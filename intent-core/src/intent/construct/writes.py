@@ -58,7 +58,7 @@ def write_store(c: Context, op: kir.Store, at: At, frame: Frame, *, snapshot: bo
     """A unique write. ``snapshot``: other lanes may still have to read what it overwrites."""
     value = c.evaluate(op.value, at, frame)
     to = target_of(c, op, op.target.shape, at, frame)
-    if (snapshot and to.key in c.readers) or to.key in c.dirty:
+    if (snapshot and to.key in c.readers) or to.key in c.dirty or c.overtakes(to.key, to.dims):
         c.fence(to.key)  # an earlier write may be of the same element by another lane
     _store(c, to, value.fragment)
 
