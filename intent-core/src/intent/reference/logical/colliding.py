@@ -103,6 +103,8 @@ def _modify(
     for index, extent in zip(indices, target.shape, strict=True):
         flat = flat * extent + index
     places = tuple(np.asarray(i)[order] for i in indices)
+    if target.ndim == 0:
+        target, places = target.reshape(1), (np.zeros(count, np.int64),)
     values = tuple(np.asarray(o[active])[order] for o in operands)
     seen = np.zeros(count, target.dtype)
     for turn in _turns(flat[order]):
