@@ -33,7 +33,8 @@ def hostile_plan(
     for group in analysis.groups:
         lanes, instance = budget, []
         for axis in group.axes:
-            if not axis.single and rng.random() < (0.0, 0.1, 0.5, 1.0)[style]:
+            kept = axis.owned and group.snapshot
+            if not axis.single and not kept and rng.random() < (0.0, 0.1, 0.5, 1.0)[style]:
                 continue
             size = power_of_two(size_of(axis.extent, known, 64))
             block = 1 if axis.single else min(int(rng.choice((1, 2, 4, 2 * size))), lanes)
