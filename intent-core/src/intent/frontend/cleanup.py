@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
@@ -10,6 +10,7 @@ from intent.kir import (
     AssumeInBounds,
     Atomic,
     BufferAlloc,
+    DomainID,
     DomainInfo,
     For,
     If,
@@ -28,27 +29,33 @@ from intent.types.extent import Dyn
 _EFFECTS = (Store, ScatterReduce, Atomic, BufferAlloc, AssumeInBounds)
 
 
-def drop_dead(region: Region) -> Region:
-    """The region without dead operations. A loop without effects whose results are unused is dead."""
-    return _region(region, set())
+Bounds = Mapping[DomainID, tuple[Extent, ...]]
 
 
-def _region(region: Region, used: set[int]) -> Region:
+def drop_dead(region: Region, bounds: Bounds) -> Region:
+    """The region without dead operations. A loop without effects whose results are unused is dead.
+
+    ``bounds``: extents whose values are needed beside a domain that is used.
+    """
+    return _region(region, set(), bounds)
+
+
+def _region(region: Region, used: set[int], bounds: Bounds) -> Region:
     """``used`` collects the ids of the values that what is kept reads."""
     used.update(value.id for value in region.yields)
     kept: list[Op] = []
     for op in reversed(region.ops):
         if not _effectful(op) and not any(result.id in used for result in op.results):
             continue
-        kept.append(_op(op, used))
+        kept.append(_op(op, used, bounds))
     for arg in region.args:
         _use_extents(arg.shape, used)
     return replace(region, ops=tuple(reversed(kept)))
 
 
-def _op(op: Op, used: set[int]) -> Op:
+def _op(op: Op, used: set[int], bounds: Bounds) -> Op:
     regions = {
-        f.name: _region(region, used)
+        f.name: _region(region, used, bounds)
         for f, role in roles(type(op))
         if role == "region" and (region := getattr(op, f.name)) is not None
     }
@@ -61,6 +68,8 @@ def _op(op: Op, used: set[int]) -> Op:
             _use_extents((value,), used)
     if isinstance(op, BufferAlloc):
         _use_extents(op.buffer.shape, used)
+    if isinstance(op, Iota | For):
+        _use_extents(bounds.get(op.domain, ()), used)
     changed: dict[str, Any] = {
         name: region for name, region in regions.items() if region is not getattr(op, name)
     }

@@ -48,11 +48,12 @@ class Domains(Operands):
         first = source.begin if begin is None else self.scalar_index(begin, "the begin of a subregion")
         last = source.end if end is None else self.scalar_index(end, "the end of a subregion")
         low, high = self.extent_of(first), self.extent_of(last)
+        decided = self._ordered(low, high, source, low, high)
         if begin is not None:
-            self._ordered(source.begin_extent, low, source, low, high)
-        self._ordered(low, high, source, low, high)
+            decided &= self._ordered(source.begin_extent, low, source, low, high)
         if end is not None:
-            self._ordered(high, source.end_extent, source, low, high)
+            decided &= self._ordered(high, source.end_extent, source, low, high)
+        bounds = low, high
         step = source.step_extent
         if begin is not None and step.const != 1 and low is not source.begin_extent:
             # The first member at or after ``begin`` on the source's grid.
@@ -65,8 +66,12 @@ class Domains(Operands):
             first = self.pointwise("add", source.begin, self.pointwise("mul", whole, source.step))
             low = source.begin_extent + ceildiv(low - source.begin_extent, step) * step
         extent = ceildiv(high - low, step)
+        identity = self.domain_id("", source.id, extent)
+        if not decided:
+            self.bounded(source.id, source.begin_extent, source.end_extent)
+            self.bounded(identity, *bounds, self.span)
         return Domain(
-            id=self.domain_id("", source.id, extent),
+            id=identity,
             begin=first,
             end=last,
             step=source.step,
@@ -102,15 +107,22 @@ class Domains(Operands):
         if step.const is None:
             self.condition("at_least", step, const(1), "the step of a domain")
 
-    def _ordered(self, low: Extent, high: Extent, source: Domain, begin: Extent, end: Extent) -> None:
-        """Demand low <= high: refused if constant and false, recorded if visible at launch and not provable."""
+    def _ordered(self, low: Extent, high: Extent, source: Domain, begin: Extent, end: Extent) -> bool:
+        """Demand low <= high: refused if constant and false, recorded if visible at launch and not provable.
+
+        False: neither proven nor recorded.
+        """
         difference = high - low
         if difference.const is not None and difference.const < 0:
             raise SubregionOutOfBounds(
                 source=(source.begin_extent, source.end_extent), found=(begin, end), span=self.span
             )
-        if not self.nonnegative(difference) and not self.conditional:
-            self.condition("at_least", high, low, "a subregion")
+        if self.nonnegative(difference):
+            return True
+        if self.conditional:
+            return False
+        self.condition("at_least", high, low, "a subregion")
+        return low.launch_visible and high.launch_visible
 
 
 def _named(begin: FrontValue, end: FrontValue, step: FrontValue) -> tuple[tuple[FrontValue, str], ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from intent.diagnostics import ImpureHelper, SliceExtentObserved
@@ -125,6 +125,19 @@ class Emitter:
         identity = DomainID(self._fresh("domain"))
         self.domains.append(DomainInfo(id=identity, name=name, parent=parent, extent=extent))
         return identity
+
+    def bounded(self, domain: DomainID, begin: Extent, end: Extent, span: Span | None = None) -> None:
+        """Note the bounds of a domain that only device data can check (language decision 18)."""
+        for place, info in enumerate(self.domains):
+            if info.id == domain:
+                self.domains[place] = replace(info, begin=begin, end=end, span=span or info.span)
+
+    def bounds_of(self, domain: DomainID) -> tuple[Extent, ...]:
+        """The noted bounds of a domain and of its parent; nothing where no check waits for data."""
+        known = {info.id: info for info in self.domains}
+        info = known.get(domain)
+        chain = [] if info is None else [info, *([known[info.parent]] if info.parent in known else [])]
+        return tuple(e for i in chain for e in (i.begin, i.end) if e is not None)
 
     def buffer(self, name: str, dtype: DType, shape: tuple[Extent, ...]) -> Buffer:
         """A fresh logical buffer; emit a ``BufferAlloc`` for it."""

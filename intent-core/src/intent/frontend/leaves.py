@@ -204,7 +204,8 @@ class Leaves(Emitter):
         if self.opaque and any(a in self.opaque for a in domain.extent.atoms()):
             helper = self.purity.helper if self.purity else "summarize"
             raise SliceExtentObserved(helper, use="coordinates counted inside the slice", span=self.span)
-        depth = self.depth_of((begin.value, step.value), (domain.extent,))
+        # Coordinates stand where their bounds are known, so that the sanitizer can compare them.
+        depth = self.depth_of((begin.value, step.value), (domain.extent, *self.bounds_of(domain.id)))
         result = self.consed(
             (Iota, domain.id),
             depth,

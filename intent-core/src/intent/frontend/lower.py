@@ -40,7 +40,8 @@ def lower(definition: KernelDefinition[...], constexprs: Mapping[str, object] | 
     _refuse_results(definition)
     lowering = Lowering(builder, EXPRESSIONS, STATEMENTS)
     lowering.run(definition, names)
-    body = drop_dead(builder.close())
+    bounds = {info.id: builder.bounds_of(info.id) for info in builder.domains}
+    body = drop_dead(builder.close(), bounds)
     kernel = Kernel(
         name=KernelID(definition.name),
         params=tuple(params),

@@ -141,4 +141,8 @@ def _of_ragged(lowering: Lowering, base: Ragged, items: tuple[FrontValue, ...]) 
     )
     begin = builder.subscript(base.offsets, (group,), "offsets")
     end = builder.subscript(base.offsets, (following,), "offsets")
-    return RaggedGroup(positions=builder.subregion(base.members, begin, end), indices=base.indices)
+    # With a mapping, the offsets divide the mapping; its elements are the members.
+    source = base.members
+    if base.indices is not None:
+        source = builder.axis_domain(builder.shape_of(base.indices)[0])
+    return RaggedGroup(positions=builder.subregion(source, begin, end), indices=base.indices)

@@ -203,7 +203,15 @@ class _Parser:
         if self._accept("extent"):
             self._expect("=")
             extent = self._quoted_extent()
-        return DomainInfo(id=number, name=name, parent=parent, extent=extent)
+        begin: Extent | None = None
+        end: Extent | None = None
+        if self._accept("begin"):
+            self._expect("=")
+            begin = self._quoted_extent()
+            for mark in ("end", "="):
+                self._expect(mark)
+            end = self._quoted_extent()
+        return DomainInfo(id=number, name=name, parent=parent, extent=extent, begin=begin, end=end)
 
     def _condition(self) -> Condition:
         kind: Any = self._word()

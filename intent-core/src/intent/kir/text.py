@@ -85,7 +85,8 @@ def _header(kernel: Kernel) -> Iterator[str]:
     for domain in kernel.domains:
         parent = "" if domain.parent is None else f" parent={domain.parent}"
         extent = "" if domain.extent is None else f" extent=<{domain.extent}>"
-        yield f"domain {domain.id} {_word(domain.name)}{parent}{extent}"
+        bounds = "" if domain.begin is None else f" begin=<{domain.begin}> end=<{domain.end}>"
+        yield f"domain {domain.id} {_word(domain.name)}{parent}{extent}{bounds}"
     for condition in kernel.conditions:
         yield f"condition {condition.kind} <{condition.lhs}> <{condition.rhs}> {json.dumps(condition.reason)}"
     for assumption in kernel.assumptions:

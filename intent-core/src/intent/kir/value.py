@@ -149,10 +149,15 @@ class Assumption:
 class DomainInfo:
     """Identity of a logical domain or subregion; ``parent`` is the region it was sliced from.
 
-    ``extent`` is its number of members, where the front end knows an expression for it.
+    ``extent`` is its number of members, where the front end knows an expression for it. ``begin`` and ``end`` stand
+    where only device data decides whether a subregion lies inside its parent, on both: such a subregion is invalid
+    input unless parent.begin <= begin <= end <= parent.end (language decision 18). ``span`` is the author's slice.
     """
 
     id: DomainID
     name: str
     parent: DomainID | None = None
     extent: Extent | None = None
+    begin: Extent | None = None
+    end: Extent | None = None
+    span: Span = field(default=UNKNOWN, compare=False)

@@ -46,6 +46,7 @@ class Context:
         self.explained: set[int] = set()
         self.tested: dict[int, int] = {}
         self.storage: dict[str | int, Storage] = dict(view_storage(list(kernel.views), machine.views).items())
+        self.domains = {info.id: info for info in kernel.domains}
         self.used = _used(kernel)
         self._loops: list[tuple[Loop, int]] = []
         self._track(kernel)
