@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from intent_testkit.fuzz.grow import control, effects, parallel, pointwise, regions, shapes, structured
+from intent_testkit.fuzz.grow import control, effects, nests, parallel, pointwise, regions, shapes, structured
 from intent_testkit.fuzz.kinds import Program, Value
 from intent_testkit.fuzz.writer import Writer
 
@@ -49,6 +49,15 @@ FAMILIES: Final[tuple[tuple[int, Grow], ...]] = (
     (1, effects.atomics),
     (3, regions.fold),
     (2, regions.scan),
+    (4, nests.in_place_rows),
+    (4, nests.through_memory),
+    (3, nests.local_buffers),
+    (2, nests.colliding),
+    (4, nests.segments),
+    (3, nests.triangles),
+    (2, nests.grid_gather),
+    (1, nests.return_early),
+    (2, nests.records),
 )
 _WEIGHTS: Final = tuple(weight for weight, _ in FAMILIES)
 _GROW: Final = tuple(grow for _, grow in FAMILIES)
@@ -57,7 +66,7 @@ _GROW: Final = tuple(grow for _, grow in FAMILIES)
 def generate(seed: int) -> Program:
     """The kernel of a seed; the same seed gives the same text, parameters and extents."""
     w = Writer(seed)
-    for _ in range(w.any((1, 2, 3, 3, 4, 5, 6))):
+    for _ in range(w.any((1, 2, 3, 3, 4, 5, 6, 8))):
         w.rng.choices(_GROW, _WEIGHTS)[0](w)
     _outputs(w)
     return w.finish()
