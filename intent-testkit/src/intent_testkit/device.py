@@ -55,7 +55,7 @@ class Gpu:
         if any(stride < 0 for stride in placed.strides):
             return self._cupy_view(block, allocation)
         usable = block[: block.numel() // item * item]
-        typed = usable.view(_torch_dtype(allocation.spec.dtype))
+        typed = usable.view(torch_dtype(allocation.spec.dtype))
         return torch.as_strided(typed, placed.shape, placed.strides, allocation.start // item)
 
     @staticmethod
@@ -91,7 +91,8 @@ _TORCH = {
 }
 
 
-def _torch_dtype(name: str) -> Any:
+def torch_dtype(name: str) -> Any:
+    """Torch's dtype for one of the language's."""
     import torch
 
     return getattr(torch, _TORCH.get(name, name))

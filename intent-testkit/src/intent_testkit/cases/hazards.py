@@ -404,7 +404,7 @@ PLACES = (
         parameters=(view("x", "i32", "N", integers(-99, 99)), inout("y", "i32", "N", integers(-99, 99))),
         oracle=lambda v: {"y": v.x * 2 + 1},
         extents=LINE,
-        segments=(segment("N"),),
+        segments=(segment("", "1"),),
     ),
 )
 

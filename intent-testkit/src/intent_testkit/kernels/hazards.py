@@ -285,3 +285,12 @@ def far_rows_f64(x: I.In[I.f64, ("M", "N")], y: I.Out[I.f64, ("M", "N")]):
 @intent.kernel
 def far_scatter(at: I.In[I.i64, ("K",)], x: I.In[I.i32, ("K",)], y: I.InOut[I.i32, ("N",)]):
     I.scatter_unique(y, index=at[...], value=x[...])
+
+
+@intent.kernel
+def wide_square(n: I.i64, y: I.InOut[I.i64, ("K",)]):
+    """A product of domains: n * n points."""
+    side = I.domain(0, I.cast(n, I.index))
+    for i in I.parallel(side):
+        for j in I.parallel(side):
+            I.atomic.add(y[(i + j) % y.shape[0]], 1)
