@@ -135,7 +135,7 @@ class Grouping:
 
     def _disjoint(self, x: kir.Op, y: kir.Op) -> bool:
         """Whether two unique writes go to different constant or adjacent ranges of one axis."""
-        if not (isinstance(x, kir.Store) and isinstance(y, kir.Store)):
+        if not (isinstance(x, kir.Store) and isinstance(y, kir.Store)) or x.target.name != y.target.name:
             return False
         for p, q in zip(x.relation.coordinates, y.relation.coordinates, strict=True):
             a, b = self._range(p), self._range(q)
@@ -236,7 +236,8 @@ class Grouping:
             return False
         cls = alias_class(op.target)
         return any(
-            alias_class(r.op.source) == cls and (None in r.signature or r.signature != signature)
+            alias_class(r.op.source) == cls
+            and (r.op.source.name != op.target.name or None in r.signature or r.signature != signature)
             for r in unit.reads
         )
 
@@ -246,15 +247,17 @@ class Grouping:
             return False
         if all(k[0] == "for" for k in keys) and len(set(keys)) == 1:
             return True  # declared by the author
-        accesses: list[tuple[str, tuple[Signature, ...], kir.Op | None]] = []
+        accesses: list[tuple[kir.Resource, tuple[Signature, ...], kir.Op | None]] = []
         for unit in units:
-            accesses += [(alias_class(target_resource(op)), sig, op) for op, sig in unit.writes]
-            accesses += [(alias_class(r.op.source), r.signature, None) for r in unit.reads]
-        for cls in {a for a, _, write in accesses if write is not None}:
-            touched = [sig for a, sig, _ in accesses if a == cls]
-            if all(isinstance(w, kir.Atomic | kir.ScatterReduce) for a, _, w in accesses if a == cls):
+            accesses += [(target_resource(op), sig, op) for op, sig in unit.writes]
+            accesses += [(r.op.source, r.signature, None) for r in unit.reads]
+        for cls in {alias_class(a) for a, _, write in accesses if write is not None}:
+            found = [(a, sig, write) for a, sig, write in accesses if alias_class(a) == cls]
+            if all(isinstance(write, kir.Atomic | kir.ScatterReduce) for _, _, write in found):
                 continue  # concurrent by their own semantics
-            if len(touched) > 1 and not self._separated(touched, set(keys)):
+            if len({a.name for a, _, _ in found}) > 1:
+                return False  # equal coordinates of two views of one alias group need not be one element
+            if len(found) > 1 and not self._separated([sig for _, sig, _ in found], set(keys)):
                 return False
         return True
 
