@@ -2,11 +2,14 @@
 
 1. A contraction over large axes: 128 x 128 results an instance, the paired axis in blocks of 64 (at once up to 128),
    programs grouped.
-2. Instances own the axes along which they share no work. A reduced axis that fits 16384 lanes is resident, so that
-   a row is read once; short rows share an instance. A longer one is walked in blocks of 4096 lanes.
+2. Instances own the axes along which they share no work. A reduced axis that fits 32768 lanes is resident, so that
+   a row is read once; short rows share an instance. A longer one is walked in blocks of 8192 lanes.
 3. Where memory runs along an owned axis instead of the reduced one (a column sum), that axis gets the lanes.
-4. Everything else is pointwise: 2048 elements an instance along the innermost axis, 64 x 64 where different accesses
-   find different axes contiguous.
+4. Everything else is pointwise: 4 KB of the widest array an instance along the innermost axis, 64 x 64 elements where
+   different accesses find different axes contiguous.
+
+The numbers are measured (one H200): row softmax of bf16 at 4096 columns runs at 3.87 TB/s with 4 warps, at 32768 columns
+resident with 32 warps at 3.1 TB/s against 2.5 in blocks; 128 x 256 x 64 matrix tiles at 757 TFLOP/s of cuBLAS's 793.
 """
 
 from __future__ import annotations
@@ -23,9 +26,9 @@ from intent.planning.legal import bound_of, divisible, legal, must_be_whole, pow
 from intent.provider import Capabilities
 from intent.types import Extent
 
-RESIDENT_LIMIT = 16384
-SERIAL_BLOCK = 4096
-POINTWISE_ELEMENTS = 2048
+RESIDENT_LIMIT = 32768
+SERIAL_BLOCK = 8192
+POINTWISE_BYTES = 4096
 ROW_ELEMENTS = 2048
 COLUMN_LANES = 64
 COLUMN_BLOCK = 64
@@ -164,8 +167,15 @@ class _Planner:
                 self._divide(axis.extent, block)
             instance.append((axis.label, block))
         self.knobs.update({"num_warps": 8 if large else 4, "num_stages": 3})
-        grouped = 8 if len(matrix) == 2 and len(instance) >= 2 else 1
+        grouped = (
+            self._grouping(dict(instance), sizes, matrix) if len(matrix) == 2 and len(instance) >= 2 else 1
+        )
         return GroupPlan(instance=tuple(instance), inner=tuple(inner.items()), grouped=grouped)
+
+    def _grouping(self, blocks: dict[str, int], sizes: dict[str, int], matrix: list[str]) -> int:
+        """Rows of tiles that are walked together: fewer where one row of tiles is short."""
+        columns = -(-sizes[matrix[1]] // blocks.get(matrix[1], 1))
+        return 8 if columns > 16 else 4
 
     # -- rows and columns ------------------------------------------------------------------------------------------
 
@@ -188,7 +198,7 @@ class _Planner:
                 block = min(spare, power_of_two(self._size(axis.extent)))
                 self._divide(axis.extent, block)
             instance.append((axis.label, block))
-        self.knobs["num_warps"] = max(self.knobs.get("num_warps", 1), min(8, max(1, width * spare // 1024)))
+        self.knobs["num_warps"] = max(self.knobs.get("num_warps", 1), _row_warps(width * spare))
         return GroupPlan(instance=tuple(instance), inner=tuple(inner.items()))
 
     def _column_group(
@@ -232,7 +242,8 @@ class _Planner:
     def _pointwise_group(self, group: Group, inner: dict[str, Inner]) -> GroupPlan:
         instance = []
         transposed = self._transposes(group)
-        budget = 4096 if transposed else POINTWISE_ELEMENTS
+        widest = max((v.dtype.bytes for v in self.analysis.kernel.views), default=4)
+        budget = 4096 if transposed else POINTWISE_BYTES // max(2, widest)
         for axis in reversed(group.axes):
             block = 1
             if not axis.single and budget > 1:
@@ -252,3 +263,10 @@ class _Planner:
             ]
             last |= {s[-1][0] for s in signatures if s and s[-1] is not None}
         return len({group.keys.get(k, str(k)) for k in last}) > 1 and len(group.axes) >= 2
+
+
+def _row_warps(elements: int) -> int:
+    """Warps of a row program: 32 elements a thread, from 8192 elements on more threads."""
+    if elements > 8192:
+        return min(32, elements // 512)
+    return max(1, elements // 1024)
