@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from intent.construct import Plan
 from intent.diagnostics import PlanError
+from intent.physical import Program
 from intent_testkit.cases.case import Case, ViewSpec
 from intent_testkit.cases.draw import Extents
 from intent_testkit.device import Host
@@ -37,33 +39,36 @@ def check_logical(case: Case) -> None:
         )
 
 
+def plans_of(compiled: Compiled) -> Iterator[tuple[Point, Plan]]:
+    """What :func:`check_plans` runs: minimal, default and random plans at an empty and the two largest assignments."""
+    layouts = variants(compiled.case)
+    for number, extents in enumerate(_chosen(compiled.case)):
+        point = Point(case=compiled.case, extents=extents, variant=layouts[number % len(layouts)])
+        yield point, compiled.minimal(extents)
+        yield point, compiled.default(extents)
+        for plan in compiled.random(extents, _generator(point), RANDOM_PLANS):
+            yield point, plan
+
+
 def check_plans(case: Case) -> None:
-    """Run minimal, default and random plans at an empty and the two largest assignments, in some layout."""
+    """Run every plan of :func:`plans_of`, instances in random order."""
     compiled = Compiled(case)
-    layouts = variants(case)
-    for number, extents in enumerate(_chosen(case)):
-        point = Point(case=case, extents=extents, variant=layouts[number % len(layouts)])
-        rng = _generator(point)
-        plans = [compiled.minimal(extents), compiled.default(extents)]
-        plans += compiled.random(extents, rng, RANDOM_PLANS)
-        for plan in plans:
-            program = compiled.program(plan)
-            broken = violated(program, compiled, extents)
-            if broken:
-                raise WrongPlan(
-                    f"{point}: a plan made for these extents violates its guards {broken}\n{plan}"
-                )
+    for point, plan in plans_of(compiled):
+        program = compiled.program(plan)
+        broken = violated(program, compiled, point.extents)
+        if broken:
+            raise WrongPlan(f"{point}: a plan made for these extents violates its guards {broken}\n{plan}")
 
-            def execute(
-                _: Any,
-                named: dict[str, Any],
-                program: Any = program,
-                rng: Any = rng,
-                extents: Extents = extents,
-            ) -> None:
-                compiled.run_physical(program, named, extents, rng)
+        def execute(
+            _: Any,
+            named: dict[str, Any],
+            program: Program = program,
+            extents: Extents = point.extents,
+            order: np.random.Generator = _generator(point),
+        ) -> None:
+            compiled.run_physical(program, named, extents, order)
 
-            _attempt(point, execute, f"plan '{plan.name}'\n{plan}")
+        _attempt(point, execute, f"plan '{plan.name}'\n{plan}")
 
 
 def _chosen(case: Case) -> list[Extents]:

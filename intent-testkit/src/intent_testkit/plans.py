@@ -40,11 +40,11 @@ class Compiled:
 
     def minimal(self, extents: Extents | None = None) -> Plan:
         """The spec's initial program."""
-        return minimal_plan(self.analysis, self.capabilities, extents and self._named(extents))
+        return minimal_plan(self.analysis, self.capabilities, extents and self.named(extents))
 
     def default(self, extents: Extents) -> Plan:
         """The plan used when nothing is said."""
-        return default_plan(self.analysis, self.capabilities, self._named(extents))
+        return default_plan(self.analysis, self.capabilities, self.named(extents))
 
     def random(self, extents: Extents, rng: np.random.Generator, count: int) -> Iterator[Plan]:
         """Up to ``count`` random plans that differ from each other and from the minimal one.
@@ -53,23 +53,28 @@ class Compiled:
         """
         seen = {self.minimal(extents)}
         for _ in range(_TRIES):
-            plan = random_plan(self.analysis, self.capabilities, rng, self._named(extents))
+            plan = random_plan(self.analysis, self.capabilities, rng, self.named(extents))
             if plan not in seen and len(seen) <= count:
                 seen.add(plan)
                 yield plan
 
     def program(self, plan: Plan) -> Program:
         """The verified program of exactly this plan."""
-        program = construct(self.kernel, plan, self.analysis)
+        program = self.constructed(plan)
         verify(program)
         return program
 
+    def constructed(self, plan: Plan) -> Program:
+        """The program of exactly this plan, not verified."""
+        return construct(self.kernel, plan, self.analysis)
+
     def environment(self, extents: Extents) -> dict[Any, int]:
         """Values of the symbols and integer scalars, as extents bind them."""
-        scalars = {name: value for name, value in self._named(extents).items() if name not in extents}
+        scalars = {name: value for name, value in self.named(extents).items() if name not in extents}
         return {Symbol(n): v for n, v in extents.items()} | {Scalar(n): v for n, v in scalars.items()}
 
-    def _named(self, extents: Extents) -> dict[str, int]:
+    def named(self, extents: Extents) -> dict[str, int]:
+        """The extents and the integer scalars by name."""
         integers = {
             spec.name: int(spec.of(extents))
             for spec in self.case.parameters
@@ -88,7 +93,7 @@ class Compiled:
         """The physical evaluator, instances in random order and batches of random size."""
         views = {spec.name: named[spec.name] for spec in self.case.views}
         scalars = {name: value for name, value in named.items() if name not in views}
-        physical.execute(program, views, scalars, self._named(extents), order=order)
+        physical.execute(program, views, scalars, self.named(extents), order=order)
 
 
 def violated(program: Program, compiled: Compiled, extents: Extents) -> list[str]:
