@@ -27,12 +27,12 @@ def lower_parallel(lowering: Lowering, stmt: ast.For, regions: Sequence[FrontVal
             raise CarryInParallel(name, span=lowering.span(written[name]))
     bounds: list[tuple[Value, Value, Value]] = []
     points: list[Tensor] = []
-    for source in regions:
+    for source, name in zip(regions, _names(stmt.target, len(regions)), strict=True):
         region = region_of(source)
         begin, end, step = (builder.index(f).value for f in (region.begin, region.end, region.step))
         bounds.append((begin, end, step))
         builder.open(looped=True, parallel=True).forall = region.extent
-        points.append(point_of(lowering, stmt, region, builder.argument(INDEX)))
+        points.append(point_of(lowering, stmt, region, builder.argument(INDEX, name=name)))
 
     def bind() -> None:
         if len(regions) == 1:
@@ -51,6 +51,12 @@ def lower_parallel(lowering: Lowering, stmt: ast.For, regions: Sequence[FrontVal
         if name in outer and name in stmt.live_after:  # type: ignore[attr-defined]
             blame = lowering.span(written[name])
             lowering.scope.names[name] = Undefined(name=name, error=partial(_carried_out, name, blame))
+
+
+def _names(target: ast.expr, count: int) -> list[str]:
+    """The author's name of each loop of a nest; one loop is named after its target elsewhere."""
+    parts = target.elts if isinstance(target, ast.Tuple) and len(target.elts) == count > 1 else []
+    return [p.id if isinstance(p, ast.Name) else "" for p in parts] or [""] * count
 
 
 def _body_reads(stmt: ast.For) -> frozenset[str]:
