@@ -92,6 +92,8 @@ class Context:
         self.hold_scopes: dict[int, Scope] = {}
         self.holding = self.emitter.root
         self.by_class: dict[str, ph.Resource] = {}
+        self.allocated: dict[str, Scope] = {}
+        """Where the buffers of alias classes live: outside of it nothing of them is left to order."""
         for view in analysis.kernel.views:
             self.by_class.setdefault(alias_class(view), views[view.name])
 
@@ -349,8 +351,8 @@ class Context:
 
     def fence(self, key: str) -> None:
         """Order all accesses to an alias class so far before all later ones, across lanes."""
-        resource = self.by_class[key]
-        self.emitter.effect(ph.Fence, target=resource)
+        if key not in self.allocated or self.allocated[key].open:
+            self.emitter.effect(ph.Fence, target=self.by_class[key])
         self.versions[key] = self.versions.get(key, 0) + 1
         self.dirty.discard(key)
         self.readers.pop(key, None)

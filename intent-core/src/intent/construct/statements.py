@@ -327,7 +327,8 @@ class Runner:
             scope="program" if frame.scope is c.emitter.root else "iteration",
         )
         c.buffers[op.buffer.id] = (made, lanes)
-        c.by_class[c.resource(op.buffer)[1]] = made
+        key = c.resource(op.buffer)[1]
+        c.by_class[key], c.allocated[key] = made, c.emitter.current
         c.workspace.append(made)
         c.emitter.effect(ph.BufferAlloc, buffer=made)
         if op.init is not None:
