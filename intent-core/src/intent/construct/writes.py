@@ -112,7 +112,7 @@ def write_scatter(c: Context, op: kir.ScatterReduce, at: At, frame: Frame, *, or
 def _atomic(
     c: Context, to: Target, kind: str, operands: tuple[ph.Fragment, ...], order: str, dtype: object
 ) -> tuple[ph.Fragment, ...]:
-    types = [(dtype, to.dims)]
+    types = [] if kind == "store" else [(dtype, to.dims)]
     if kind == "compare_exchange":
         from intent.types.dtypes import BOOL
 
