@@ -155,15 +155,17 @@ class Builder:
     def alloc(self, buffer: Buffer) -> None:
         self._add(BufferAlloc, [], buffer=buffer)
 
-    def atomic(self, target, coordinates, operand, kind="add", valid=None, order="relaxed", used=False):
+    def atomic(self, target, coordinates, *operands, kind="add", valid=None, order="relaxed"):
+        """The results: none of a store, two of a compare-exchange, otherwise the old value."""
         dims = {d for c in coordinates for d in c.dims}
         ordered = tuple(d for d in self.dims if d in dims)
-        result = self.fragment(target.dtype, dims)
+        types = {"store": [], "compare_exchange": [target.dtype, BOOL]}.get(kind, [target.dtype])
+        results = [self.fragment(dtype, dims) for dtype in types]
         self._add(
-            Atomic, [result], target=target, coordinates=tuple(coordinates), kind=kind, operands=(operand,),
+            Atomic, results, target=target, coordinates=tuple(coordinates), kind=kind, operands=operands,
             valid=valid, order=order, dims=ordered, proofs=("region",) * len(coordinates),
         )  # fmt: skip
-        return result
+        return results
 
     def region(self, args, fill) -> Region:
         """A nested region; ``fill(*args)`` adds its operations and returns what it yields."""

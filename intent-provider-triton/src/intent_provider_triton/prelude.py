@@ -282,6 +282,27 @@ def _to_f8e5m2(x):
     return tl.where(tl.abs(x) >= 61440.0, inf, bits).to(tl.float8e5, bitcast=True)
 """
 
+MASKED_CAS = """
+@triton.jit
+def _masked_cas(pointer, expected, desired, mask, spare, sem: tl.constexpr, scope: tl.constexpr):
+    # atomic_cas has no mask. An idle lane puts a zero in place of a zero at spare, which exists if any lane is active.
+    old = expected
+    if tl.max(tl.reshape(mask.to(tl.int32), (mask.numel,)), 0) != 0:
+        expected = tl.where(mask, expected, 0)
+        desired = tl.where(mask, desired, 0)
+        old = tl.atomic_cas(tl.where(mask, pointer, spare), expected, desired, sem=sem, scope=scope)
+    return old
+"""
+
+MASKED_CAS_SCALAR = """
+@triton.jit
+def _masked_cas_scalar(pointer, expected, desired, mask, spare, sem: tl.constexpr, scope: tl.constexpr):
+    old = expected
+    if mask:
+        old = tl.atomic_cas(pointer, expected, desired, sem=sem, scope=scope)
+    return old
+"""
+
 FUNCTIONS: Final[dict[str, str]] = {
     "_floor_div": FLOOR_DIV,
     "_floor_mod": FLOOR_MOD,
@@ -316,6 +337,8 @@ FUNCTIONS: Final[dict[str, str]] = {
     "_to_f32_odd": TO_F32_ODD,
     "_int_to_f32_odd": INT_TO_F32_ODD,
     "_to_f8e5m2": TO_F8E5M2,
+    "_masked_cas": MASKED_CAS,
+    "_masked_cas_scalar": MASKED_CAS_SCALAR,
 }
 """Text of each function by name."""
 

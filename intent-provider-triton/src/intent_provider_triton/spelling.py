@@ -25,10 +25,11 @@ PROVIDER: Final = "triton"
 _WORDS: Final = ("i32", "u32", "i64", "u64")
 ATOMICS: Final = frozenset(
     {(kind, dtype) for kind in ("add", "max", "min", "and", "or", "xor", "exchange") for dtype in _WORDS}
-    | {(kind, dtype) for kind in ("add", "max", "min", "exchange") for dtype in ("f32", "f64")}
+    | {(kind, dtype) for kind in ("load", "store", "compare_exchange") for dtype in _WORDS}
+    | {(kind, dtype) for kind in ("add", "max", "min", "exchange", "store") for dtype in ("f32", "f64")}
     | {("add", "f16"), ("add", "bf16")}
 )
-"""The atomic read-modify-writes that Triton has, by kind and element type."""
+"""The atomic accesses that Triton can express, by kind and element type."""
 
 
 @dataclass(frozen=True, kw_only=True)

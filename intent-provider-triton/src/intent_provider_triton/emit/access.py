@@ -1,4 +1,4 @@
-"""Loads, stores and atomics: pointer arithmetic, masks and fills."""
+"""Loads and stores: pointer arithmetic, masks and fills."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from intent.diagnostics import CapabilityError
-from intent.physical import Atomic, Buffer, Dim, Fragment, Load, Store, View
+from intent.physical import Buffer, Dim, Fragment, Load, Store, View
 from intent.types import Extent
 from intent.types.dtypes import INDEX
 from intent.types.extent import const
 from intent_provider_triton.emit.bounds import INT32_MAX, INT32_MIN
-from intent_provider_triton.emit.literals import call_safe, literal, typed
+from intent_provider_triton.emit.literals import call_safe, literal
 from intent_provider_triton.emit.value import Prec, Value, Width, expanded, shape_text, union_dims
-from intent_provider_triton.spelling import ATOMICS, PROVIDER
+from intent_provider_triton.spelling import PROVIDER
 
 if TYPE_CHECKING:
     from intent_provider_triton.emit.body import Body
@@ -27,9 +27,9 @@ def load(body: Body, op: Load) -> None:
         _register_load(body, op, source)
         return
     valid = body.use(op.valid) if op.valid is not None else None
-    pointer = _pointer(body, source, op.coordinates)
+    pointer = pointer_of(body, source, op.coordinates)
     dims = union_dims(op.result.dims, [pointer, *([valid] if valid else [])])
-    arguments = [_shaped(pointer, dims).text]
+    arguments = [shaped(pointer, dims).text]
     fill = body.use(op.fill) if op.fill is not None else literal(0, source.dtype)
     if valid is not None:
         arguments += [f"mask={expanded(valid, dims).text}", f"other={_bare(fill, dims)}"]
@@ -46,46 +46,11 @@ def store(body: Body, op: Store) -> None:
     if isinstance(target, Buffer) and target.storage == "registers":
         _register_store(body, op, target, value, valid)
         return
-    pointer = _shaped(_pointer(body, target, op.coordinates), op.dims)
+    pointer = shaped(pointer_of(body, target, op.coordinates), op.dims)
     arguments = [pointer.text, _bare(value, op.dims)]
     if valid is not None:
         arguments.append(f"mask={expanded(valid, op.dims).text}")
     body.writer.statement(f"tl.store({', '.join(arguments)})", op.span)
-
-
-_RMW = {
-    "add": "atomic_add", "max": "atomic_max", "min": "atomic_min", "and": "atomic_and", "or": "atomic_or",
-    "xor": "atomic_xor", "exchange": "atomic_xchg",
-}  # fmt: skip
-
-
-def atomic(body: Body, op: Atomic) -> None:
-    """Read-modify-write operations; the old value is the result."""
-    if op.kind not in _RMW:
-        raise CapabilityError(PROVIDER, capability=f"atomic {op.kind}", needed=op.kind, span=op.span)
-    if (op.kind, op.target.dtype.name) not in ATOMICS:
-        offered = sorted(dtype for kind, dtype in ATOMICS if kind == op.kind)
-        raise CapabilityError(
-            PROVIDER,
-            capability=f"atomic {op.kind}",
-            needed=op.target.dtype.name,
-            offered=offered,
-            span=op.span,
-        )
-    valid = body.use(op.valid) if op.valid is not None else None
-    (operand,) = (body.use(o) for o in op.operands)
-    pointer = _shaped(_pointer(body, op.target, op.coordinates), op.dims)
-    scope = "cta" if op.sharing == "instance" else "gpu"
-    arguments = [pointer.text, expanded(typed(operand), op.dims).text]
-    if valid is not None:
-        arguments.append(f"mask={expanded(valid, op.dims).text}")
-    arguments += [f'sem="{op.order}"', f'scope="{scope}"']
-    text = f"tl.{_RMW[op.kind]}({', '.join(arguments)})"
-    value = Value(text=text, prec=Prec.ATOM, dtype=op.target.dtype, dims=op.dims)
-    if op.results:
-        body.define(op.results[0], value, op.span, statement=True, hint="old")
-    else:
-        body.writer.statement(text, op.span)
 
 
 def _bare(value: Value, dims: Sequence[Dim]) -> str:
@@ -99,7 +64,7 @@ def _bare(value: Value, dims: Sequence[Dim]) -> str:
 _SAFE_FLOATS = frozenset({"0.0", "1.0", "-1.0", 'float("inf")', '-float("inf")', 'float("nan")'})
 
 
-def _shaped(pointer: Value, dims: Sequence[Dim]) -> Value:
+def shaped(pointer: Value, dims: Sequence[Dim]) -> Value:
     """A pointer tensor with exactly ``dims``: Triton takes the shape of an access from its pointers."""
     if pointer.dims == tuple(dims):
         return pointer
@@ -107,7 +72,7 @@ def _shaped(pointer: Value, dims: Sequence[Dim]) -> Value:
     return replace(pointer, text=text, prec=Prec.ATOM, dims=tuple(dims))
 
 
-def _pointer(body: Body, source: View | Buffer, coordinates: Sequence[Fragment]) -> Value:
+def pointer_of(body: Body, source: View | Buffer, coordinates: Sequence[Fragment]) -> Value:
     """Base plus coordinate times stride for each axis, broadcast over the union of the coordinates' dims."""
     values = [body.use(c) for c in coordinates]
     dims = union_dims(body.context.order, values)

@@ -38,7 +38,7 @@ from intent.physical import (
 )  # fmt: skip
 from intent.types import Span
 from intent_provider_triton.casts import cast
-from intent_provider_triton.emit import access, control, structured
+from intent_provider_triton.emit import access, atomics, control, structured
 from intent_provider_triton.emit.bounds import Bounds
 from intent_provider_triton.emit.extents import ExtentWriter
 from intent_provider_triton.emit.literals import INDEX_TYPES, TYPES, literal, typed
@@ -316,7 +316,7 @@ class Body:
 _WRITERS: dict[type[Op], Callable[[Body, Any], None]] = {
     Load: access.load,
     Store: access.store,
-    Atomic: access.atomic,
+    Atomic: atomics.atomic,
     Reduce: structured.reduce,
     Scan: structured.scan,
     Contract: structured.contract,
