@@ -21,6 +21,7 @@ from intent.runtime.conditions import check_conditions, check_memory
 from intent.runtime.extents import bind_extents
 from intent.runtime.libraries import NUMPY
 from intent.runtime.outputs import allocate_outs, input_names
+from intent.runtime.overlap import check_overlap, writable_pairs
 
 __all__ = ["check"]
 
@@ -59,6 +60,9 @@ def check(
     bound = Bound(arrays=on_cpu, scalars=bound.scalars)
     env = bind_extents(logical, bound)
     check_memory(logical, bound)
+    for written, other in writable_pairs(logical):
+        # Whether the very same elements may be given twice depends on a plan; the check meets the races itself.
+        check_overlap(written, other, on_cpu[written.name], on_cpu[other.name], may_share=lambda *_: True)
     check_conditions(logical, env)
     values = [
         _numpy(p, on_cpu[p.name]) if isinstance(p, View) else bound.scalars[p.name] for p in logical.params

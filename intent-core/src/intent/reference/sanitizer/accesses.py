@@ -33,9 +33,9 @@ def _load(context: Context, op: kir.Load) -> None:
     machine = context.machine
     lanes = _lanes(context, op, op.source, machine.shape(op.result.shape), op.valid)
     bounds.check(context, op, lanes, op.source.name, writes=False, assumed=op.assumed)
-    if not op.source.mutable:
-        return
     storage = context.storage_of(op.source)
+    if not op.source.mutable and not storage.shared:
+        return
     cells = storage.cells(lanes.indices)
     unwritten.loaded(context, op, lanes, cells)
     races.access(context, op, op.source, cells, lanes, kind="read")

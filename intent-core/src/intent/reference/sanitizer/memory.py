@@ -56,6 +56,11 @@ class Storage:
     first: Cells | None = None
     width: int = 1
 
+    @property
+    def shared(self) -> bool:
+        """Whether another view has elements in this memory."""
+        return self.first is not None
+
     def cells(self, indices: Sequence[Array]) -> Cells:
         """The cells of elements, one row per element; ``indices`` holds one array per axis, all in bounds."""
         if not self.shape:

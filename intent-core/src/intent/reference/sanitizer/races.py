@@ -51,7 +51,14 @@ def access(
     if len(tasks.path) <= memory.home or not memory.tracked or not cells.size:
         return
     verb = "updates it by scatter_reduce" if isinstance(op, kir.ScatterReduce) else VERBS[kind]
-    event = Event(op=op, verb=verb, path=tasks.path, epoch=tasks.path[-1].epoch, point=context.point)
+    event = Event(
+        op=op,
+        verb=verb,
+        atomic=kind in ("update", "look"),
+        path=tasks.path,
+        epoch=tasks.path[-1].epoch,
+        point=context.point,
+    )
     for other in CONFLICTS[kind]:
         for name in _slots(other):
             if name in memory.slots:
@@ -81,15 +88,21 @@ def _meet(
         key = ("race", *pair)
         if key in context.findings.errors:
             continue
-        error = DataRace(
-            resource.name,
-            element=shown,
-            this=f"the point {event.point} {event.verb}",
-            other=f"the point {other.point} {other.verb}",
-            other_span=other.op.span,
-            span=event.op.span,
-        )
-        context.findings.add(key, error)
+        context.findings.add(key, _race(resource, shown, event, other))
+
+
+def _race(resource: kir.Resource, shown: str, event: Event, other: Event) -> DataRace:
+    """Of a plain and an atomic access the plain one is at fault, else the one that met the other."""
+    if event.atomic and not other.atomic:
+        event, other = other, event
+    return DataRace(
+        resource.name,
+        element=shown,
+        this=f"the point {event.point} {event.verb}",
+        other=f"the point {other.point} {other.verb}",
+        other_span=other.op.span,
+        span=event.op.span,
+    )
 
 
 def _remember(memory: Memory, cells: Cells, kind: Kind, number: int, begin: int) -> None:

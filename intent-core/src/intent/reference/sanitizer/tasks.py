@@ -40,6 +40,7 @@ class Event:
 
     op: kir.Op
     verb: str
+    atomic: bool
     path: Path
     epoch: int
     point: str
