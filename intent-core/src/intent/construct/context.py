@@ -91,6 +91,7 @@ class Context:
         self.holds: dict[object, tuple[Scope, tuple[Any, ...]]] = {}
         self.hold_scopes: dict[int, Scope] = {}
         self.holding = self.emitter.root
+        self.depends: dict[int, frozenset[Scope]] = {}
         self.by_class: dict[str, ph.Resource] = {}
         self.allocated: dict[str, Scope] = {}
         """Where the buffers of alias classes live: outside of it nothing of them is left to order."""

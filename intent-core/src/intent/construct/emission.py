@@ -24,6 +24,7 @@ class Scope:
     """One open region. ``isolated`` scopes (combine regions) see nothing outside and keep all they emit.
 
     ``least``: the innermost enclosing scope that something inside must not leave, beyond what operands say.
+    ``counted``: the body of a counted loop.
     """
 
     parent: Scope | None
@@ -33,6 +34,7 @@ class Scope:
     open: bool = True
     pinned: bool = False
     least: Scope | None = None
+    counted: bool = False
     depth: int = 0
 
     def __post_init__(self) -> None:
@@ -215,6 +217,20 @@ class Emitter:
         scope.open = False
         assert scope.parent is not None
         self.current = scope.parent
+
+    @contextmanager
+    def placed(self, scope: Scope) -> Iterator[None]:
+        """Build at the end so far of an enclosing scope; whatever an error leaves open there is closed."""
+        inner, self.current = self.current, scope
+        try:
+            yield
+        finally:
+            if self.current is not scope:
+                opened = self.current
+                while opened.parent is not scope and opened.parent is not None:
+                    opened = opened.parent
+                self.close(opened)
+            self.current = inner
 
     @contextmanager
     def nested(self, *, isolated: bool = False) -> Iterator[Scope]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from intent import kir
@@ -18,19 +19,25 @@ from intent.types.extent import const
 
 @dataclass(frozen=True)
 class Held:
-    """One value in a buffer of shape (lanes of the owner..., held axis)."""
+    """One value in a buffer of shape (lanes of the owner..., held axes...)."""
 
     buffer: ph.Buffer
     lanes: tuple[ph.Dim, ...]
 
     @classmethod
-    def allocate(cls, c: Context, value: kir.Value, lanes: tuple[ph.Dim, ...], e: Extent, name: str) -> Held:
+    def allocate(
+        cls, c: Context, value: kir.Value, lanes: tuple[ph.Dim, ...], extents: tuple[Extent, ...], name: str
+    ) -> Held:
         """A fresh buffer; the allocation stands before the loop that is being built."""
-        bound = c.analysis.upper_bound(e)
-        if bound is None:
-            raise PlanError(f"extent {e} is not known before launch, so {name} cannot be held in a buffer")
-        shape = (*(const(d.size) for d in lanes), bound)
-        buffer = ph.Buffer(id=c.next_buffer(), name=name, dtype=value.dtype, shape=shape)
+        shape = [const(d.size) for d in lanes]
+        for e in extents:
+            bound = c.analysis.upper_bound(e)
+            if bound is None:
+                raise PlanError(
+                    f"extent {e} is not known before launch, so {name} cannot be held in a buffer"
+                )
+            shape.append(bound)
+        buffer = ph.Buffer(id=c.next_buffer(), name=name, dtype=value.dtype, shape=tuple(shape))
         c.workspace.append(buffer)
         inner, c.emitter.current = c.emitter.current, c.holding
         c.emitter.effect(ph.BufferAlloc, buffer=buffer)
@@ -44,30 +51,29 @@ class Held:
         """The leading coordinates: the owner's lanes."""
         return tuple(c.emitter.lane(d) for d in self.lanes)
 
-    def _coordinates(self, c: Context, along: ph.Fragment) -> tuple[ph.Fragment, ...]:
-        return (*self.owner(c), along)
+    def _coordinates(self, c: Context, along: tuple[Point, ...]) -> tuple[ph.Fragment, ...]:
+        return (*self.owner(c), *(p.fragment for p in along))
 
-    def write(self, c: Context, value: ph.Fragment, along: Point) -> None:
+    def write(self, c: Context, value: ph.Fragment, *along: Point) -> None:
         """Store ``value`` at ``along``, one element per lane of the owner."""
         c.emitter.effect(
             ph.Store,
             target=self.buffer,
-            coordinates=self._coordinates(c, along.fragment),
+            coordinates=self._coordinates(c, along),
             value=value,
-            valid=c.emitter.conjunction(along.members),
-            dims=c.emitter.order.sort((*self.lanes, *along.fragment.dims)),
-            proofs=(*("region" for _ in self.lanes), "region"),
+            valid=c.emitter.conjunction(m for p in along for m in p.members),
+            dims=c.emitter.order.sort((*self.lanes, *(d for p in along for d in p.fragment.dims))),
+            proofs=tuple("region" for _ in self.buffer.shape),
         )
 
     def settle(self, c: Context) -> None:
         """Make the writes of all lanes visible to all lanes."""
         c.emitter.effect(ph.Fence, target=self.buffer)
 
-    def read(self, c: Context, at: tuple[Point, ...], axis: int) -> ph.Fragment:
-        """The value at coordinate ``at[axis]`` for the owner's lanes."""
-        along = at[axis]
-        coordinates = self._coordinates(c, along.fragment)
-        mask = c.emitter.conjunction(along.members)
+    def read(self, c: Context, *along: Point) -> ph.Fragment:
+        """The value at coordinates ``along`` of the held axes, for the owner's lanes."""
+        coordinates = self._coordinates(c, along)
+        mask = c.emitter.conjunction(m for p in along for m in p.members)
         dims = c.emitter.union((*coordinates, *([mask] if mask is not None else [])))
         return c.emitter.emit(
             ph.Load,
@@ -75,10 +81,32 @@ class Held:
             source=self.buffer,
             coordinates=coordinates,
             valid=mask,
-            proofs=(*("region" for _ in self.lanes), "region"),
+            proofs=tuple("region" for _ in self.buffer.shape),
             name=self.buffer.name,
             least=c.hold_scopes[self.buffer.id],
         )[0]
+
+
+def innermost(c: Context, at: tuple[Point, ...], frame: Frame) -> Scope:
+    """The scope that a value of the frame at these coordinates belongs to."""
+    scope: Scope = frame.scope
+    for point in at:
+        for fragment in (point.fragment, *point.members):
+            home = c.emitter.home[fragment.id]
+            if home.depth > scope.depth:
+                scope = home
+    return scope
+
+
+@contextmanager
+def placed(c: Context, scope: Scope) -> Iterator[None]:
+    """Build in an enclosing scope. Fences out there say nothing about the passes of the loops in here."""
+    dirty = set(c.dirty)
+    try:
+        with c.emitter.placed(scope):
+            yield
+    finally:
+        c.dirty |= dirty
 
 
 def hold(
@@ -88,18 +116,13 @@ def hold(
     found = c.holds.get(key)
     if found is not None and found[0].open:
         return found[1]
-    scope: Scope = frame.scope
-    for point in at:
-        for fragment in (point.fragment, *point.members):
-            home = c.emitter.home[fragment.id]
-            if home.depth > scope.depth:
-                scope = home
-    outer, around = c.emitter.current, c.holding
-    c.emitter.current = c.holding = scope
+    scope = innermost(c, at, frame)
+    around, c.holding = c.holding, scope
     try:
-        helds = fill()
+        with placed(c, scope):
+            helds = fill()
     finally:
-        c.emitter.current, c.holding = outer, around
+        c.holding = around
     for held in helds:
         c.hold_scopes[held.buffer.id] = scope
     c.holds[key] = (scope, helds)

@@ -26,7 +26,7 @@ def region_scan(c: Context, op: kir.RegionScan, index: int, at: At, frame: Frame
         free = tuple(p for k, p in enumerate(at) if k != op.output_axis)
         key = ("region scan", op.id, index, tuple(p.key for p in free))
         (held,) = hold(c, key, free, frame, lambda: (_fill(c, op, index, free, frame),))
-        return Point(held.read(c, at, op.output_axis), members)
+        return Point(held.read(c, at[op.output_axis]), members)
     return Point(_final(c, op, index, at, frame), members)
 
 
@@ -60,7 +60,7 @@ def _fill(c: Context, op: kir.RegionScan, index: int, free: At, frame: Frame) ->
     source = op.source[0]
     lanes = c.emitter.order.sort(c.used_dims(free, frame))
     value = op.results[index]
-    held = Held.allocate(c, value, lanes, source.shape[op.axis], value.name or "outputs")
+    held = Held.allocate(c, value, lanes, (source.shape[op.axis],), value.name or "outputs")
     homes = Homes()
     results = settle(
         c, op.results[op.outputs :], homes, frame, lambda: _loop(c, op, homes, frame, (index, free, held))

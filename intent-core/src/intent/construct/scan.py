@@ -40,7 +40,7 @@ def scan(c: Context, op: kir.Scan, index: int, at: At, frame: Frame) -> Point:
         moved = relocate(c, 0, results[index], where, at, frozenset({op.axis}))
         return Point(moved, members)
     held = _in_buffer(c, op, free, frame)
-    value = held[index].read(c, at, op.axis)
+    value = held[index].read(c, at[op.axis])
     return Point(value, members)
 
 
@@ -166,7 +166,7 @@ def _fill(c: Context, op: kir.Scan, free: At, frame: Frame) -> tuple[Held, ...]:
         (dim,) = point.fragment.dims
         values = list(_lane_scan(c, op, values, dim, combined, frame))
     out = combined.apply(accs, tuple(values), frame)
-    helds = tuple(Held.allocate(c, r, dims, e, op.results[0].name or label) for r in op.results)
+    helds = tuple(Held.allocate(c, r, dims, (e,), op.results[0].name or label) for r in op.results)
     for held, value in zip(helds, out, strict=True):
         held.write(c, value, point)
     ends = out

@@ -51,6 +51,7 @@ def open_loop(c: Context, begin: ph.Fragment, end: ph.Fragment, step: ph.Fragmen
             raise PlanError(f"the bound of a loop over {name} differs between lanes {bound.dims}")
     c.settle_dirty()
     scope = c.emitter.open()
+    scope.counted = True
     counter = c.emitter.fragment(INDEX, (), scope, name)
     return OpenLoop(scope, counter, begin, end, step, pending=frozenset(c.dirty))
 
