@@ -24,6 +24,7 @@ from intent.construct.plan import knobs
 from intent.kir.walk import walk
 from intent.physical import Guard
 from intent.planning.legal import bound_of, divisible, legal, must_be_whole, power_of_two, size_of
+from intent.planning.tiles import NARROW, Tile, tile_of
 from intent.provider import Capabilities
 from intent.types import Extent
 
@@ -34,7 +35,6 @@ ROW_ELEMENTS = 2048
 COLUMN_LANES = 64
 COLUMN_BLOCK = 64
 RUN_TIME_BLOCK = 128
-SMALL_CONTRACTION = 128
 
 
 def default(analysis: Analysis, capabilities: Capabilities, extents: Mapping[str, int] | None = None) -> Plan:
@@ -52,6 +52,7 @@ class _Planner:
         self.guards: set[Guard] = set()
         self.knobs: dict[str, int] = {}
         self.whole = must_be_whole(analysis)
+        self.tiles = self._tiles()
 
     def plan(self) -> Plan:
         inner = {
@@ -61,6 +62,17 @@ class _Planner:
         guards = tuple(sorted(self.guards, key=str))
         made = Plan(groups=groups, guards=guards, knobs=knobs(self.knobs), name="default")
         return legal(made, self.analysis, self.capabilities)
+
+    def _tiles(self) -> dict[str, Tile]:
+        """The smallest tile that any contraction over an axis wants, by label of the axis."""
+        found: dict[str, Tile] = {}
+        for op in walk(self.analysis.kernel.body):
+            if isinstance(op, kir.Contract):
+                wanted = tile_of(op, self.capabilities)
+                for k, _ in op.reduce:
+                    label = self.analysis.classes.label((op.lhs.id, k))
+                    found[label] = min(found.get(label, wanted), wanted, key=lambda t: t.rows)
+        return found
 
     def _stays_inside(self, label: str) -> bool:
         """Whether some group walks the axis inside its instances."""
@@ -78,10 +90,11 @@ class _Planner:
             return self._resident(axis.extent, power_of_two(value))
         if not axis.extent.launch_visible:
             return serial(min(RUN_TIME_BLOCK, power_of_two(value)))
-        if "contract" in axis.roles and "fold" not in axis.roles and value <= SMALL_CONTRACTION:
+        tile = self.tiles.get(label, NARROW)
+        if "contract" in axis.roles and "fold" not in axis.roles and value <= tile.whole:
             return self._resident(axis.extent, max(16, power_of_two(value)))
         if axis.roles & {"contract", "fold"}:
-            block = min(64, max(16, power_of_two(value)))
+            block = min(tile.summed, max(16, power_of_two(value)))
             self._divide(axis.extent, block)
             return serial(block)
         if value <= RESIDENT_LIMIT:
@@ -119,13 +132,15 @@ class _Planner:
         wanted = {p for unit in group.units for p in unit.producers}
         return [op for op in walk(self.analysis.kernel.body) if op.id in wanted]
 
+    def _contractions(self, group: Group) -> list[kir.Contract]:
+        """The group's contractions with at least two free axes."""
+        return [op for op in self._producers(group) if isinstance(op, kir.Contract) and op.result.rank >= 2]
+
     def _result_axes(self, group: Group) -> list[str]:
         """Instance axes that are the last two free axes of a contraction in this group."""
         labels = {a.label for a in group.axes if a.owned}
         found: list[str] = []
-        for op in self._producers(group):
-            if not isinstance(op, kir.Contract) or op.result.rank < 2:
-                continue
+        for op in self._contractions(group):
             for k in (op.result.rank - 2, op.result.rank - 1):
                 label = self.analysis.classes.label((op.result.id, k))
                 choice = next((x for x in (label, f"{label}.2") if x in labels and x not in found), None)
@@ -152,10 +167,10 @@ class _Planner:
 
     def _matrix_group(self, group: Group, inner: dict[str, Inner], matrix: list[str]) -> GroupPlan:
         sizes = {a.label: self._size(a.extent) for a in group.axes}
+        tile = min((tile_of(op, self.capabilities) for op in self._contractions(group)), key=lambda t: t.rows)
+        area = sizes[matrix[0]] * sizes[matrix[-1]]
         large = (
-            len(matrix) == 2
-            and all(sizes[m] >= 256 for m in matrix)
-            and sizes[matrix[0]] * sizes[matrix[1]] >= 1 << 21
+            tile is NARROW and len(matrix) == 2 and min(sizes[m] for m in matrix) >= 256 and area >= 1 << 21
         )
         instance = []
         for axis in group.axes:
@@ -163,7 +178,7 @@ class _Planner:
                 continue
             block = 1
             if axis.label in matrix and not axis.single:
-                widest = 256 if large and axis.label == matrix[-1] else 128
+                widest = tile.columns if large and axis.label == matrix[-1] else tile.rows
                 block = min(widest, max(16, power_of_two(sizes[axis.label])))
                 self._divide(axis.extent, block)
             instance.append((axis.label, block))
@@ -188,9 +203,7 @@ class _Planner:
         if column is not None:
             return self._column_group(group, inner, owned, walked, column)
         inside = walked | {a.label.split(".")[0] for a in group.axes if not a.owned}
-        width = 1
-        for label in inside:
-            width *= inner[label].size if label in inner else 1
+        width = self._fit(group, inner, inside)
         spare = max(1, ROW_ELEMENTS // max(1, width))
         instance = []
         for axis in owned:
@@ -201,6 +214,25 @@ class _Planner:
             instance.append((axis.label, block))
         self.knobs["num_warps"] = max(self.knobs.get("num_warps", 1), _row_warps(width * spare))
         return GroupPlan(instance=tuple(instance), inner=tuple(inner.items()))
+
+    def _fit(self, group: Group, inner: dict[str, Inner], inside: set[str]) -> int:
+        """Keep the lanes of all axes walked together within one fragment; the contiguous axis is served first."""
+        last = self._last_labels(group)
+        width = 1
+        for label in sorted(inside & inner.keys(), key=lambda x: (x not in self.whole, x not in last, x)):
+            room = max(1, RESIDENT_LIMIT // width)
+            if inner[label].size > room and label not in self.whole:
+                inner[label] = serial(room)
+            width *= inner[label].size
+        return width
+
+    def _last_labels(self, group: Group) -> set[str]:
+        """Labels of the axes along which the group's reads run through memory."""
+        found = set()
+        for read in (r for unit in group.units for r in unit.reads):
+            spread = read.op.relation.axes[-1] if read.op.relation.axes else ()
+            found |= {self.analysis.classes.label((read.op.result.id, a)) for a in spread}
+        return found
 
     def _column_group(
         self,
@@ -215,10 +247,12 @@ class _Planner:
             block = min(COLUMN_LANES, power_of_two(self._size(axis.extent))) if axis is column else 1
             self._divide(axis.extent, block)
             instance.append((axis.label, block))
-        for label in walked - self.whole:
+        room = COLUMN_BLOCK
+        for label in sorted(walked - self.whole, key=lambda x: (-inner[x].size, x)):
             e = self.analysis.inner[label].extent
-            block = min(COLUMN_BLOCK, inner[label].size)
-            if inner[label].size > COLUMN_BLOCK and e.launch_visible:
+            block = min(room, inner[label].size)
+            room = max(1, room // block)
+            if inner[label].size > block and e.launch_visible:
                 inner[label] = serial(block)
                 self._divide(e, block)
         self.knobs["num_warps"] = max(self.knobs.get("num_warps", 1), 4)
