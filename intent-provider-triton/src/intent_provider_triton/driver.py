@@ -1,4 +1,8 @@
-"""The few calls of the CUDA driver that loading and launching need; no torch, no CuPy, no compiled shim."""
+"""The few calls of the CUDA driver that loading and launching need; no torch, no CuPy, no compiled shim.
+
+Launches call ``library().cuLaunchKernelEx`` with four pointers that ctypes need not convert: it declares no
+argument types, so every argument must be a ``c_void_p`` or None.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,8 @@ _CAPABILITY_MAJOR: Final = 75
 _CAPABILITY_MINOR: Final = 76
 _FUNCTION_MAX_DYNAMIC_SHARED: Final = 8
 _STATIC_LIMIT: Final = 48 << 10
+WRONG_CONTEXT: Final = (201, 400)
+"""Statuses of a launch whose context is not current (or whose stream is of another one): nothing has run."""
 
 
 class DriverError(RuntimeError):
@@ -23,9 +29,14 @@ class DriverError(RuntimeError):
 def library() -> Any:
     """libcuda, initialised. Raises OSError without a driver and DriverError without a usable device."""
     cuda = ctypes.CDLL("libcuda.so.1")
-    cuda.cuLaunchKernel.argtypes = [ctypes.c_void_p, *[ctypes.c_uint] * 7, *[ctypes.c_void_p] * 3]
     _check(cuda, cuda.cuInit(0), "cuInit")
     return cuda
+
+
+def check(status: int, call: str) -> None:
+    """Raises DriverError with the driver's own words unless ``status`` is 0."""
+    if status:
+        _check(library(), status, call)
 
 
 def _check(cuda: Any, status: int, call: str) -> None:
@@ -114,13 +125,3 @@ class Device:
                 status = cuda.cuFuncSetAttribute(function, _FUNCTION_MAX_DYNAMIC_SHARED, shared)
                 _check(cuda, status, "cuFuncSetAttribute")
         return function
-
-
-def launch(
-    function: ctypes.c_void_p, grid: int, threads: int, shared: int, stream: int, parameters: Any
-) -> None:
-    """Start ``grid`` blocks on a raw stream handle; does not wait."""
-    cuda = library()
-    status = cuda.cuLaunchKernel(function, grid, 1, 1, threads, 1, 1, shared, stream, parameters, None)
-    if status:
-        _check(cuda, status, "cuLaunchKernel")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -11,7 +13,22 @@ from numpy.typing import NDArray
 
 from intent.types import DType
 
-__all__ = ["Array", "Library", "memory_of"]
+__all__ = ["Array", "Library", "Reading", "memory_of"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Reading:
+    """How straight code reads the GPU arrays of a library; ``{0}`` stands for the array.
+
+    ``layout``: expressions that together decide every field of :class:`Array` but the address, and whether
+    it is plain memory. ``address``: the address. Both may raise for what is no such array. ``device`` gives
+    the number of the current device, ``stream`` the raw handle of its current stream by that number.
+    """
+
+    layout: str
+    address: str
+    device: Callable[[], int]
+    stream: Callable[[int], int]
 
 
 class Library(Protocol):
@@ -19,6 +36,11 @@ class Library(Protocol):
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def reading(self) -> Reading | None:
+        """How generated code reads its arrays on a GPU; None when it has none there."""
+        ...
 
     def recognize(self, value: object) -> Array | None:
         """``value`` as an Array, or None when it is not an array of this library."""
@@ -30,6 +52,10 @@ class Library(Protocol):
 
     def stream(self, device: str) -> int | None:
         """The raw handle of the caller's current stream on ``device``; None on the CPU."""
+        ...
+
+    def capturing(self, device: str) -> bool:
+        """Whether the current stream of ``device``, the current one, is being captured into a graph."""
         ...
 
     def current(self, device: str) -> AbstractContextManager[Any]:

@@ -14,9 +14,9 @@ from intent.provider import Binary, Provider
 from intent.runtime import cache, conditions, devices, launch, outputs
 from intent.runtime.arguments import bind, bind_named
 from intent.runtime.explain import explain
-from intent.runtime.extents import Environment
-from intent.runtime.fitting import Fittings
+from intent.runtime.fitting import Fitting, Fittings
 from intent.runtime.options import CompileOptions
+from intent.runtime.quick import Quick
 from intent.runtime.variants import Variant, Variants
 
 __all__ = ["Artifact"]
@@ -47,8 +47,9 @@ class Artifact:
         self._names = tuple(parameter.name for parameter in kernel.params)
         self._variants = Variants(kernel, provider, options, plan)
         self._fittings = Fittings(kernel, provider, self._variants)
-        self._latest: Variant | None = None
-        self._extents: Environment | None = None
+        self._launches = launch.Launches(kernel)
+        self._quick = Quick(kernel)
+        self._latest: Fitting | None = None
 
     def __repr__(self) -> str:
         return f"<artifact {self.name}({', '.join(self._names)}) for provider '{self.provider.name}'>"
@@ -61,7 +62,7 @@ class Artifact:
     @property
     def variant(self) -> Variant:
         """The variant of the latest launch."""
-        return self._latest or self._variants.initial
+        return self._latest.variant if self._latest is not None else self._variants.initial
 
     @property
     def plan(self) -> Plan:
@@ -82,19 +83,35 @@ class Artifact:
         """Launch once with every runtime parameter: views and scalars in the kernel's order, or by name.
 
         Runs on the arguments' device and the caller's current stream, and does not wait for it. Every launch
-        condition is checked first; an error leaves all arrays as they were.
+        condition is checked first; an error leaves all arrays as they were. What only the layout of GPU arrays
+        decides is checked (and ``INTENT_EXECUTION`` read) at the first launch of that layout.
         """
-        launch.once(self.kir, self._checked(args, kwargs))
+        if kwargs:
+            given = bind_named(self.kir, self._names, args, kwargs)
+            args = tuple(given[name] for name in self._names)
+        known = self._quick.call(args)
+        if known is None:
+            self._launch(args)
+        else:
+            self._latest = known[0]
+
+    def _launch(self, args: Sequence[Any]) -> None:
+        """Launch a call that is not known, and remember it where that helps."""
+        checked = self._checked(args, {})
+        settled = self._launches.once(checked)
+        if settled is not None:
+            scalars = settled.assumes.intersection(checked.bound.scalars) | {*self._fittings.scalars}
+            self._quick.learn(args, checked, settled.start, scalars)
 
     def prepare(self, *args: Any, **kwargs: Any) -> launch.Prepared:
         """Check a call and build it without launching: the result relaunches with ``()``, for hot loops."""
-        return launch.Prepared(self.kir, self._checked(args, kwargs))
+        return launch.Prepared(self._launches, self._checked(args, kwargs))
 
     def _checked(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> launch.Checked:
         """Bind and check a call with every argument, and remember its variant as the latest."""
         given = bind_named(self.kir, self._names, args, kwargs)
         checked = launch.check(self.kir, self.provider, self._fittings, given)
-        self._latest, self._extents = checked.fitting.variant, checked.fitting.env
+        self._latest = checked.fitting
         return checked
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
@@ -140,6 +157,6 @@ class Artifact:
             self.variant.program,
             self.variant.plan,
             provider=self.provider,
-            env=self._extents,
+            env=self._latest.env if self._latest is not None else None,
             seconds=seconds,
         )

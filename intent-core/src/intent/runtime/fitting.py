@@ -7,17 +7,20 @@ every call.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from intent.kir.kernel import Kernel
+from intent.physical import Program
 from intent.provider import Provider
+from intent.provider.binder import Start
 from intent.runtime import conditions
 from intent.runtime.arguments import Bound, check_alignment
 from intent.runtime.extents import Environment, bind_extents, launch_atoms, named
 from intent.runtime.overlap import check_overlap, writable_pairs
 from intent.runtime.variants import Variant, Variants
-from intent.types.extent import Scalar
+from intent.types.extent import Extent, Scalar
 
 __all__ = ["Fitting", "Fittings"]
 
@@ -31,7 +34,7 @@ class Fitting:
     """A signature whose calls may run ``variant`` with ``length`` programs.
 
     ``reach`` holds per view the first and the end byte of its elements, relative to its address; ``strides``
-    its strides in elements.
+    its strides in elements. ``starts`` are settled launches (:mod:`intent.runtime.launch`).
     """
 
     env: Environment
@@ -41,6 +44,7 @@ class Fitting:
     device: str
     reach: dict[str, tuple[int, int]]
     strides: dict[str, tuple[int, ...]]
+    starts: dict[tuple[object, ...], Start] = field(default_factory=dict)
 
 
 class Fittings:
@@ -52,7 +56,7 @@ class Fittings:
         self._variants = variants
         mentioned = {atom.name for atom in launch_atoms(kernel) if isinstance(atom, Scalar)}
         self._integers = [p.name for p in kernel.scalars if p.value.dtype.is_integer]
-        self._scalars = [name for name in self._integers if name in mentioned]
+        self._scalars = tuple(name for name in self._integers if name in mentioned)
         self._pairs = list(writable_pairs(kernel))
         self._written = [view for view in kernel.views if view.mode != "in"]
         self._known: dict[Signature, Fitting] = {}
@@ -63,21 +67,37 @@ class Fittings:
         Raises:
             IntentError: A class of :mod:`intent.diagnostics.call`, or PlanError; nothing was written.
         """
-        signature: Signature = (
+        known = self._known.get(self._signature(bound, on_gpu=on_gpu))
+        if known is None:
+            known = self._check(bound, on_gpu=on_gpu)
+            self._check_addresses(bound, known)
+            self._rely_on(known.variant.program)
+            if len(self._known) >= _LIMIT:
+                self._known.clear()
+            self._known[self._signature(bound, on_gpu=on_gpu)] = known
+        else:
+            self._check_addresses(bound, known)
+        return known
+
+    @property
+    def scalars(self) -> tuple[str, ...]:
+        """The integer scalars that are part of a signature."""
+        return self._scalars
+
+    def _signature(self, bound: Bound, *, on_gpu: bool) -> Signature:
+        return (
             on_gpu,
             *((a.shape, a.byte_strides, a.device) for a in bound.arrays.values()),
             *(bound.scalars[name] for name in self._scalars),
         )
-        known = self._known.get(signature)
-        if known is None:
-            known = self._check(bound, on_gpu=on_gpu)
-            self._check_addresses(bound, known)
-            if len(self._known) >= _LIMIT:
-                self._known.clear()
-            self._known[signature] = known
-        else:
-            self._check_addresses(bound, known)
-        return known
+
+    def _rely_on(self, program: Program) -> None:
+        """Make the scalars that the program's space, guards and workspace mention part of the signature."""
+        mentioned = {atom.name for e in _extents(program) for atom in e.atoms() if isinstance(atom, Scalar)}
+        if not mentioned <= set(self._scalars):
+            mentioned |= set(self._scalars)
+            self._scalars = tuple(name for name in self._integers if name in mentioned)
+            self._known.clear()
 
     def extents(self, fitting: Fitting, bound: Bound) -> dict[str, int]:
         """Values by name, with this call's integer scalars (those that no extent mentions may differ)."""
@@ -121,3 +141,13 @@ class Fittings:
             (a_low, a_high), (b_low, b_high) = reach[written.name], reach[other.name]
             if a.pointer + a_low < b.pointer + b_high and b.pointer + b_low < a.pointer + a_high:
                 check_overlap(written, other, a, b, may_share=known.variant.may_share)
+
+
+def _extents(program: Program) -> Iterator[Extent]:
+    """Every extent that a launch of the program evaluates."""
+    yield program.length
+    for segment in program.segments:
+        yield from (axis.extent for axis in segment.axes)
+    yield from (guard.extent for guard in program.guards)
+    for buffer in program.workspace:
+        yield from buffer.shape

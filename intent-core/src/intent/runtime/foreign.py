@@ -15,7 +15,7 @@ from intent.runtime.dlpack import export
 from intent.runtime.libraries import NUMPY, gpu_library, libraries
 from intent.types.dtypes import from_numpy
 
-__all__ = ["recognize"]
+__all__ = ["known_library", "recognize"]
 
 
 _BY_TYPE: dict[type, Library] = {}
@@ -38,6 +38,11 @@ def recognize(value: object) -> Array | None:
     if hasattr(value, "__cuda_array_interface__"):
         return _from_interface(value)
     return None
+
+
+def known_library(kind: type) -> Library | None:
+    """The library whose own arrays are of this type, once one has been recognised."""
+    return _BY_TYPE.get(kind)
 
 
 def _library(device: str) -> Library:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from intent.runtime.array import Array, Library
+from intent.runtime.array import Array, Library, Reading
 from intent.types import DType
 from intent.types.dtypes import from_numpy
 
@@ -36,6 +36,7 @@ class NumpyLibrary:
     """numpy arrays: provider ``reference`` and emulation."""
 
     name = "numpy"
+    reading: Reading | None = None
 
     def recognize(self, value: object) -> Array | None:
         if not isinstance(value, np.ndarray):
@@ -61,6 +62,10 @@ class NumpyLibrary:
         del device
         return None
 
+    def capturing(self, device: str) -> bool:
+        del device
+        return False
+
     def current(self, device: str) -> AbstractContextManager[Any]:
         del device
         return nullcontext()
@@ -85,9 +90,16 @@ class TorchLibrary:
             ours: getattr(torch, theirs) for ours, theirs in later.items() if hasattr(torch, theirs)
         }
         self._devices: dict[Any, str] = {}
-        # The raw handle without a Stream object around it, where this torch has that.
-        self._raw_stream = getattr(getattr(torch, "_C", None), "_cuda_getCurrentRawStream", None)
         self._names = {theirs: ours for ours, theirs in self._dtypes.items() if ours != "index"}
+        # The raw handle without a Stream object around it, and the device without torch's lazy start before
+        # it, where this torch has them.
+        inner = getattr(torch, "_C", None)
+        self._stream = getattr(inner, "_cuda_getCurrentRawStream", None) or self._public_stream
+        device = getattr(inner, "_cuda_getDevice", None) or torch.cuda.current_device
+        # A tensor without strides (sparse, nested) raises. Only complex tensors, whose dtypes no kernel
+        # has, can be lazily conjugated; others can be lazily negated.
+        layout = "type({0}), {0}.dtype, {0}.shape, {0}.stride(), {0}.get_device(), {0}.is_neg()"
+        self.reading = Reading(layout=layout, address="{0}.data_ptr()", device=device, stream=self._stream)
 
     def recognize(self, value: object) -> Array | None:
         if not isinstance(value, self._torch.Tensor) or value.layout is not self._torch.strided:
@@ -116,12 +128,15 @@ class TorchLibrary:
     def stream(self, device: str) -> int | None:
         if device == "cpu":
             return None
-        number = ordinal(device)
-        if self._raw_stream is not None:
-            raw: int = self._raw_stream(number)
-            return raw
+        handle: int = self._stream(ordinal(device))
+        return handle
+
+    def _public_stream(self, number: int) -> int:
         handle: int = self._torch.cuda.current_stream(number).cuda_stream
         return handle
+
+    def capturing(self, device: str) -> bool:
+        return device != "cpu" and bool(self._torch.cuda.is_current_stream_capturing())
 
     def current(self, device: str) -> AbstractContextManager[Any]:
         if device == "cpu":
@@ -140,6 +155,21 @@ class CupyLibrary:
 
     def __init__(self, cupy: ModuleType) -> None:
         self._cupy = cupy
+        self.reading = Reading(
+            layout="type({0}), {0}.dtype, {0}.shape, {0}.strides, {0}.data.device_id",
+            address="{0}.data.ptr",
+            device=self._device,
+            stream=self._stream,
+        )
+
+    def _device(self) -> int:
+        number: int = self._cupy.cuda.runtime.getDevice()
+        return number
+
+    def _stream(self, number: int) -> int:
+        del number  # the current one
+        handle: int = self._cupy.cuda.get_current_stream().ptr
+        return handle
 
     def recognize(self, value: object) -> Array | None:
         if not isinstance(value, self._cupy.ndarray):
@@ -165,8 +195,11 @@ class CupyLibrary:
 
     def stream(self, device: str) -> int | None:
         with self.current(device):
-            handle: int = self._cupy.cuda.get_current_stream().ptr
-        return handle
+            return self._stream(ordinal(device))
+
+    def capturing(self, device: str) -> bool:
+        del device
+        return bool(self._cupy.cuda.get_current_stream().is_capturing())
 
     def current(self, device: str) -> AbstractContextManager[Any]:
         context: AbstractContextManager[Any] = self._cupy.cuda.Device(ordinal(device))

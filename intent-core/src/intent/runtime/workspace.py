@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from intent.diagnostics import CompilerFault
+from intent.diagnostics import CompilerFault, NotSupportedYet
 from intent.physical import Program
 from intent.provider import BoundView
 from intent.runtime.array import Library
@@ -52,6 +52,9 @@ def allocate(workspace: Workspace, library: Library, device: str) -> BoundView |
     """The allocation as a one-dimensional ``u8`` view, aligned; None when there are no buffers.
 
     Buffers whose extents are all zero still have an address: a launch may pass it.
+
+    Raises:
+        NotSupportedYet: No library that the caller has imported can allocate on the device.
     """
     if not workspace.offsets:
         return None
@@ -61,6 +64,10 @@ def allocate(workspace: Workspace, library: Library, device: str) -> BoundView |
         start = -memory.ctypes.data % ALIGNMENT
         return _bound(
             memory.ctypes.data + start, workspace.size, device, memory[start : start + workspace.size]
+        )
+    if library.reading is None:
+        raise NotSupportedYet(
+            "a kernel with a workspace beside GPU arrays of this library", fix="import torch or cupy first"
         )
     owner = library.empty((workspace.size + ALIGNMENT,), (1,), U8, device)
     array = library.recognize(owner)
