@@ -56,14 +56,15 @@ def held_value(c: Context, op: kir.Op, index: int, at: At, frame: Frame) -> Poin
     """The value from a buffer, or None when it may as well be computed where it is wanted."""
     if not isinstance(op, HELD) or _cheap(op):
         return None
-    waste = _wasted(c, at, frame)
-    if waste is None:
-        return None
     value = op.results[index]
+    ordered = ordered_axis(op, value.id)
+    waste = _wasted(c, at, ordered, frame)
+    if waste is None or waste.moving == (ordered,):
+        return None
     if any(c.analysis.upper_bound(value.shape[k]) is None for k in waste.moving):
         return None
     owner = waste.owner(at)
-    key = ("once", op.id, index, id(frame), waste.moving, tuple(p.key for p in owner))
+    key = ("once", op.id, index, frame, waste.moving, tuple(p.key for p in owner))
     (held,) = hold(c, key, owner, frame, lambda: (_fill(c, op, value, at, waste, frame),))
     found = held.read(c, *(at[k] for k in waste.moving))
     return Point(found, frozenset(m for p in at for m in p.members))
@@ -99,13 +100,16 @@ def _cheap(op: kir.Op) -> bool:
     return total <= CHEAP
 
 
-def _wasted(c: Context, at: At, frame: Frame) -> Waste | None:
-    """The axes to hold, when a loop around the coordinates does not change any of them."""
+def _wasted(c: Context, at: At, ordered: int | None, frame: Frame) -> Waste | None:
+    """The axes to hold, when a loop around the coordinates does not change any of them.
+
+    An element along an ordered axis needs all before it, so a loop over that axis changes nothing about the work.
+    """
     around = _loops_around(c, at, frame)
     if len(around) < 2:
         return None
     uses = [frozenset().union(*(_loops_of(c, f) for f in (p.fragment, *p.members))) for p in at]
-    used: frozenset[Scope] = frozenset().union(*uses)
+    used: frozenset[Scope] = frozenset().union(*(u for k, u in enumerate(uses) if k != ordered))
     idle = [s.depth for s in around if s not in used]
     if not idle:
         return None
