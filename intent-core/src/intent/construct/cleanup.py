@@ -33,6 +33,10 @@ def _effectful(op: ph.Op) -> bool:
 def _inside(op: ph.Op, needed: set[int]) -> ph.Op:
     if isinstance(op, ph.Loop):
         return _loop(op, needed)
+    if isinstance(op, ph.While):
+        return _while(op, needed)
+    if isinstance(op, ph.If):
+        return _if(op, needed)
     changed: dict[str, Any] = {
         f.name: remove_dead(value) for f in fields(op) if isinstance(value := getattr(op, f.name), ph.Region)
     }
@@ -58,6 +62,40 @@ def _loop(op: ph.Loop, needed: set[int]) -> ph.Loop:
         inits=tuple(op.inits[k] for k in order),
         body=replace(body, args=args),
     )
+
+
+def _while(op: ph.While, needed: set[int]) -> ph.While:
+    """Drop carries that neither a later use, nor the condition, nor a kept carry's computation needs."""
+    condition = remove_dead(op.condition)
+    used = _used(condition)
+    keep = {k for k, r in enumerate(op.results) if r.id in needed or op.condition.args[k].id in used}
+    while True:
+        yields = tuple(y for k, y in enumerate(op.body.yields) if k in keep)
+        body = remove_dead(ph.Region(args=op.body.args, ops=op.body.ops, yields=yields))
+        used = _used(body)
+        grown = keep | {k for k, a in enumerate(op.body.args) if a.id in used}
+        if grown == keep:
+            break
+        keep = grown
+    order = sorted(keep)
+    return replace(
+        op,
+        results=tuple(op.results[k] for k in order),
+        inits=tuple(op.inits[k] for k in order),
+        condition=replace(condition, args=tuple(condition.args[k] for k in order)),
+        body=replace(body, args=tuple(op.body.args[k] for k in order)),
+    )
+
+
+def _if(op: ph.If, needed: set[int]) -> ph.If:
+    """Drop results that nothing uses."""
+    order = [k for k, r in enumerate(op.results) if r.id in needed]
+
+    def side(region: ph.Region) -> ph.Region:
+        return remove_dead(replace(region, yields=tuple(region.yields[k] for k in order)))
+
+    results = tuple(op.results[k] for k in order)
+    return replace(op, results=results, then=side(op.then), orelse=side(op.orelse))
 
 
 def _used(region: ph.Region) -> set[int]:
