@@ -68,7 +68,7 @@ def analyze(kernel: kir.Kernel) -> Analysis:
     classes = classify(kernel)
     effects = Effects.of(kernel, definitions)
     found = Analysis(kernel, definitions, classes, effects, known, values, trips, UpperBounds(kernel, facts))
-    found.groups = Grouping(kernel, definitions, classes, effects, trips).groups()
+    found.groups = Grouping(kernel, definitions, classes, effects, trips, facts).groups()
     _inner_axes(found)
     return found
 

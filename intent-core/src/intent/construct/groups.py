@@ -10,6 +10,7 @@ from intent.construct.axes import AxisClasses
 from intent.construct.definitions import Definitions
 from intent.construct.demand import AxisKey, Signature
 from intent.construct.effects import WRITES, Effects
+from intent.construct.point import Facts
 from intent.construct.steering import single_points
 from intent.construct.units import Candidate, Unit, Units, target_resource
 from intent.kir.walk import regions_of, walk
@@ -69,8 +70,10 @@ class Grouping:
         classes: AxisClasses,
         effects: Effects,
         trips: dict[int, Extent],
+        facts: Facts,
     ) -> None:
         self.definitions = definitions
+        self.facts = facts
         self.effects = effects
         self.units = Units(kernel, definitions, classes, effects, trips).units
         self.eager = effects.eager_reads()
@@ -134,7 +137,7 @@ class Grouping:
         return found
 
     def _disjoint(self, x: kir.Op, y: kir.Op) -> bool:
-        """Whether two unique writes go to different constant or adjacent ranges of one axis."""
+        """Whether two unique writes go to ranges of one axis of which one ends before the other begins."""
         if not (isinstance(x, kir.Store) and isinstance(y, kir.Store)) or x.target.name != y.target.name:
             return False
         for p, q in zip(x.relation.coordinates, y.relation.coordinates, strict=True):
@@ -142,8 +145,7 @@ class Grouping:
             if a is None or b is None:
                 continue
             for (_, high), (low, _) in ((a, b), (b, a)):
-                gap = (low - high).const
-                if gap is not None and gap >= 0:
+                if self.facts.nonnegative(low - high):
                     return True
         return False
 
