@@ -7,6 +7,8 @@ import intent
 import intent.language as I
 from intent.diagnostics import ConditionNotScalar, MixedDTypes, SchemaMismatch
 from intent.frontend import lower
+from intent.kir import Contract, Reduce
+from intent.kir.walk import walk
 from intent.reference.logical import evaluate
 
 
@@ -110,6 +112,13 @@ def test_float_scales_of_blocks(rng):
     evaluate(lower(scaled_blocks), [a, sa, b.view(np.uint8), sb, y])
     wide = a.astype(np.float64) * sa[:, :, None], b.astype(np.float64) * sb.T[:, None, :]
     np.testing.assert_allclose(y, np.einsum("mgc,gcn->mn", *wide), rtol=1e-5, atol=1e-5)
+
+
+def test_float_scales_keep_the_products_of_one_group_at_a_time():
+    kernel = lower(scaled_blocks)
+    (product,) = [op for op in walk(kernel.body) if isinstance(op, Contract)]
+    assert [str(e) for e in product.result.shape] == ["M", "N"]
+    assert not any(isinstance(op, Reduce) for op in walk(kernel.body))
 
 
 @intent.fn

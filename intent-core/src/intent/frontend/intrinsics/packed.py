@@ -9,9 +9,10 @@ from intent.diagnostics import SchemaMismatch, ShapeMismatch, WrongDType, WrongR
 from intent.frontend.builder import Builder
 from intent.frontend.intrinsics.call import Call, Lower
 from intent.frontend.intrinsics.contract import checked_pairs, contraction_dtype
-from intent.frontend.intrinsics.shapes import conform, transposed
-from intent.frontend.values import FrontValue, PyConst, Record, Tensor, Tuple, leaves
-from intent.kir import Bitcast, Contract, Reduce, ScaledContract, SparseContract
+from intent.frontend.intrinsics.groups import contract_scaled_groups
+from intent.frontend.intrinsics.shapes import conform
+from intent.frontend.values import DTypeRef, FrontValue, Function, PyConst, Record, Tensor, Tuple, leaves
+from intent.kir import Bitcast, ScaledContract, SparseContract
 from intent.language.formats import ScaledFormat
 from intent.types import DType, Extent
 from intent.types.dtypes import F8E4M3FN, F32
@@ -80,26 +81,21 @@ def _scaled(call: Call, lhs_group: int, rhs_group: int) -> FrontValue:
     return Tensor(value=value)
 
 
-def _plain_scales(lhs_scale: Tensor, rhs_scale: Tensor, lhs_format: ScaledFormat, rhs_format: ScaledFormat) -> bool:
+def _plain_scales(
+    lhs_scale: Tensor, rhs_scale: Tensor, lhs_format: ScaledFormat, rhs_format: ScaledFormat
+) -> bool:
     """Whether the scales are ordinary f32 numbers of ordinary 8-bit floats: no microscaling format is involved."""
     return lhs_scale.dtype is rhs_scale.dtype is F32 and lhs_format.bits == rhs_format.bits == 8
 
 
 def _scaled_by_group(
     call: Call, lhs: Tensor, lhs_scale: Tensor, rhs: Tensor, rhs_scale: Tensor, acc: DType
-) -> Tensor:
-    """f32 scales: one contraction for each group, times both scales of the group, summed over the groups."""
-    builder = call.builder
-    (m, groups, _), (_, _, n) = lhs.shape, rhs.shape
-    lhs, rhs = (_as_float8(builder, t) for t in (lhs, rhs))
-    shape = (m, groups, n)
-    parts = builder.emit_one(
-        Contract, acc, shape, lhs=lhs.value, rhs=rhs.value, reduce=((2, 1),), batch=((1, 0),)
-    )
-    left = builder.spread(builder.cast(lhs_scale, acc), (0, 1), shape)
-    right = builder.spread(builder.cast(transposed(builder, rhs_scale, (1, 0)), acc), (1, 2), shape)
-    scaled = builder.pointwise("mul", Tensor(value=parts), builder.pointwise("mul", left, right), what=call.what)
-    return Tensor(value=builder.emit_one(Reduce, acc, (m, n), operands=(scaled.value,), axes=(1,), kind="sum"))
+) -> FrontValue:
+    """f32 scales: one product for each group, times both scales of the group, added in order."""
+    items = [_as_float8(call.builder, t) for t in (lhs, rhs)]
+    scales = [call.builder.cast(t, acc) for t in (lhs_scale, rhs_scale)]
+    arguments = [items[0], scales[0], items[1], scales[1], DTypeRef(dtype=acc)]
+    return call.inline(Function(definition=contract_scaled_groups), arguments)
 
 
 def _as_float8(builder: Builder, tensor: Tensor) -> Tensor:
