@@ -78,6 +78,7 @@ def pointer_of(body: Body, source: View | Buffer, coordinates: Sequence[Fragment
     dims = union_dims(body.context.order, values)
     text = body.view_pointer(source)
     if isinstance(source, Buffer):
+        body.context.bounds.require(_elements(source))
         text += _slice(body, source)
     for axis, (coordinate, value) in enumerate(zip(coordinates, values, strict=True)):
         term = _offset(body, source, axis, coordinate, expanded(value, dims))
@@ -124,13 +125,19 @@ def _stride(body: Body, source: View | Buffer, axis: int) -> Value:
     return Value(text=name, prec=Prec.ATOM, dtype=INDEX, width=Width.INDEX)
 
 
+def _elements(buffer: Buffer) -> Extent:
+    """Elements of one copy of the buffer."""
+    size = const(1)
+    for extent in buffer.shape:
+        size = size * extent
+    return size
+
+
 def _slice(body: Body, buffer: Buffer) -> str:
     """Offset of this program instance's slice of the workspace."""
     if buffer.scope == "invocation":
         return ""
-    size: Extent = const(1)
-    for extent in buffer.shape:
-        size = size * extent
+    size = _elements(buffer)
     program = body.context.program_id
     if program is None:
         raise CapabilityError(PROVIDER, capability="a workspace outside a program", needed=buffer.name)

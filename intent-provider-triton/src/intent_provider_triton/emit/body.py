@@ -41,6 +41,7 @@ from intent_provider_triton.casts import cast
 from intent_provider_triton.emit import access, atomics, control, structured
 from intent_provider_triton.emit.bounds import Bounds
 from intent_provider_triton.emit.extents import ExtentWriter
+from intent_provider_triton.emit.folding import folded
 from intent_provider_triton.emit.literals import INDEX_TYPES, TYPES, literal, typed
 from intent_provider_triton.emit.names import Namer
 from intent_provider_triton.emit.signature import SignatureBuilder
@@ -239,6 +240,9 @@ class Body:
         args = [expanded(a, dims) if a.dims else a for a in args]
         width = Width.LONG
         if dtype.kind == "index":
+            if (simple := folded(op.fn, args)) is not None:
+                self.define(op.result, simple, op.span)
+                return
             args, width = self._index_operands(op, args)
         call = Call(
             fn=op.fn, args=tuple(args), dtype=dtype, need=self.context.need, approximate=op.approximate,

@@ -73,6 +73,7 @@ class Bounds:
         self._known: dict[int, Interval] = {}
         self._natural: dict[int, Width] = {}
         self._signs: set[Extent] = set()
+        self._required: set[Interval] = set()
         self._by_fact: set[int] = set()
         self._leaning: set[int] = set()
 
@@ -86,7 +87,12 @@ class Bounds:
     def launch_facts(self) -> tuple[Interval, ...]:
         """The intervals that the launch must find within int32 to choose 32-bit index arithmetic."""
         chosen = {self._known[i] for i, w in self._natural.items() if w is Width.INDEX and i in self._known}
+        chosen |= {i for i in self._required if i.width is not Width.SMALL}
         return tuple(sorted(chosen, key=lambda i: (str(i.low), str(i.high))))
+
+    def require(self, *extents: Extent) -> None:
+        """Extents that the text computes in INDEX besides the values of fragments."""
+        self._required.update(_point(e) for e in extents if e.launch_visible)
 
     def launch_signs(self) -> tuple[Extent, ...]:
         """The extents that must not be negative for 32-bit index arithmetic: it divides without flooring."""
@@ -145,6 +151,9 @@ class Bounds:
         begin, end = self.interval(op.begin), self.interval(op.end)
         found = Interval(begin.low, end.high - 1) if begin is not None and end is not None else None
         self.bind(iv, found, (op.begin, op.end, op.step))
+        step = self.interval(op.step)
+        if end is not None and step is not None:
+            self.require(end.high + step.high)  # the counter passes the end before the loop stops
         self.region(op.body)
 
     def _simple(self, op: Op) -> tuple[Interval | None, tuple[Fragment, ...]]:

@@ -14,11 +14,20 @@ from intent_provider_triton.emit.value import Prec, Value, Width
 
 
 class ExtentWriter:
-    """Writes extents. ``symbol`` and ``scalar`` name the arguments; ``need`` asks for prelude functions."""
+    """Writes extents.
+
+    ``symbol`` and ``scalar`` name the arguments, ``need`` asks for prelude functions, ``require`` is told what must fit
+    INDEX.
+    """
 
     def __init__(
-        self, symbol: Callable[[str], str], scalar: Callable[[str], Value], need: Callable[[str], str]
+        self,
+        symbol: Callable[[str], str],
+        scalar: Callable[[str], Value],
+        need: Callable[[str], str],
+        require: Callable[..., None],
     ) -> None:
+        self._require = require
         self._symbol = symbol
         self._scalar = scalar
         self._need = need
@@ -63,6 +72,8 @@ class ExtentWriter:
     def _call(self, call: Call) -> Value:
         a, b = (self.write(x) for x in call.args)
         first, second = call.args
+        # The parts of a sum may wrap around, what a division or comparison reads may not.
+        self._require(first, second, first + second)
         text = {
             "max": f"tl.maximum({a.text}, {b.text})",
             "min": f"tl.minimum({a.text}, {b.text})",

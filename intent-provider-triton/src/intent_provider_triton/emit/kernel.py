@@ -51,7 +51,7 @@ class KernelEmitter:
                     if isinstance(atom, Symbol):
                         self._builder.reserve("extent", atom.name)
         self._bounds = Bounds()
-        extents = ExtentWriter(self._builder.extent, self._scalar, self._need)
+        extents = ExtentWriter(self._builder.extent, self._scalar, self._need, self._bounds.require)
         self._context = Context(
             namer=self._namer, signature=self._builder, bounds=self._bounds, order=program.dims,
             scalars=self._scalars, need=self._need, extents=extents, combine=self._combine,

@@ -1,0 +1,85 @@
+"""When a launch may use 32-bit index arithmetic, and that 64-bit arithmetic gives the same results."""
+
+from __future__ import annotations
+
+import numpy as np
+import programs
+import pytest
+from execution import run
+
+from intent.physical import Program
+from intent.provider import BoundView, Invocation
+from intent.types.extent import Symbol
+from intent_provider_triton.arguments import index_is_small
+from intent_provider_triton.emit import emit
+
+
+def planned(program: Program, strides: dict | None = None, **extents: int) -> bool:
+    """The launch's choice for views of these extents (row-major unless strides are given), without any memory."""
+    env = {Symbol(name): value for name, value in extents.items()}
+    views = {}
+    for view in program.views:
+        shape = tuple(e.evaluate(env) for e in view.shape)
+        steps = tuple(int(np.prod(shape[i + 1 :], dtype=object)) for i in range(len(shape)))
+        views[view.name] = BoundView(
+            name=view.name, pointer=0, shape=shape, strides=(strides or {}).get(view.name, steps),
+            dtype=view.dtype.name, device="cpu", array=None,
+        )  # fmt: skip
+    call = Invocation(views=views, scalars={}, extents=extents, length=program.length.evaluate(env))
+    return index_is_small(emit(program).signature, call)
+
+
+@pytest.mark.parametrize(
+    ("n", "small"),
+    [(1, True), (1 << 30, True), ((1 << 31) - 128, True), ((1 << 31) - 1, True), (1 << 31, False)],
+)
+def test_the_last_block_of_lanes_must_fit(n, small):
+    assert planned(programs.add(), N=n) is small
+
+
+def test_element_offsets_must_fit():
+    assert planned(programs.softmax(), M=1 << 20, N=1 << 10)
+    assert not planned(programs.softmax(), M=1 << 22, N=1 << 10)
+    assert not planned(programs.softmax(), {"x": (1 << 21, 1)}, M=1 << 11, N=1 << 10)
+    assert not planned(programs.softmax(), {"x": (-(1 << 21), 1)}, M=1 << 11, N=1 << 10)
+    assert planned(programs.softmax(), {"x": (0, 1)}, M=1 << 11, N=1 << 10)
+
+
+def test_a_loop_counter_must_pass_its_end_without_wrapping():
+    assert planned(programs.row_sum_loop(), M=1, N=(1 << 31) - 128)
+    assert not planned(programs.row_sum_loop(), M=1, N=(1 << 31) - 10)
+
+
+def test_workspace_offsets_are_64_bit_in_the_text():
+    text = emit(programs.workspace()).text
+    assert "pid.to(tl.int64) * 32" in text
+
+
+def test_data_derived_indices_stay_64_bit():
+    text = emit(programs.gather(index="i64")).text
+    assert "row.to" not in text  # loaded as int64 and used as such
+    assert planned(programs.gather(index="i64"), V=100, D=20, N=30)
+
+
+CASES = {
+    "add": lambda rng: ({"x": rng(300), "y": rng(300), "out": rng(300)}, None),
+    "softmax": lambda rng: ({"x": rng(3, 700), "y": rng(3, 700)}, None),
+    "row_sum_loop": lambda rng: ({"x": rng(3, 130), "y": rng(3)}, None),
+    "two_segments": lambda rng: ({"x": rng(130), "y": rng(130), "w": rng(4, 70), "s": rng(4)}, None),
+    "branches": lambda rng: ({"x": rng(9), "y": rng(9)}, {"flip": True}),
+    "transpose": lambda rng: ({"x": rng(20, 33), "y": rng(33, 20)}, None),
+    "workspace": lambda rng: ({"x": rng(4, 27), "y": rng(4, 27)}, None),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_both_widths_give_the_same_result(name, monkeypatch):
+    generator = np.random.default_rng(5)
+    arrays, scalars = CASES[name](lambda *shape: generator.standard_normal(shape).astype(np.float32))
+    copies = {key: value.copy() for key, value in arrays.items()}
+    run(programs.ALL[name](), arrays, scalars)
+    for place in ("intent_provider_triton.emulate.launcher", "intent_provider_triton.launch"):
+        monkeypatch.setattr(f"{place}.index_is_small", lambda *_: False)
+    run(programs.ALL[name](), copies, scalars)
+    for key, value in arrays.items():
+        np.testing.assert_array_equal(value, copies[key])
