@@ -188,6 +188,14 @@ def test_the_record_holds_failures(tmp_path):
     assert saved["results"][1]["failure"].startswith("RuntimeError")
 
 
+def test_the_record_names_its_commit(monkeypatch):
+    monkeypatch.setenv("INTENT_COMMIT", " 0123abc ")
+    assert record.commit() == "0123abc"
+    monkeypatch.delenv("INTENT_COMMIT")
+    monkeypatch.setenv("PATH", "")
+    assert record.commit() == "unknown"
+
+
 def test_the_lines_are_the_ones_of_the_plan():
     names = [workload.name for workload in ALL]
     assert len(names) == len(set(names)) >= 18

@@ -6,7 +6,6 @@ import argparse
 import datetime as dt
 import importlib.metadata
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -89,7 +88,7 @@ def _facts(torch: Any, providers: tuple[str, ...]) -> dict[str, Any]:
         "torch": torch.__version__,
         "triton": _version("triton"),
         "intent": _version("intent-core"),
-        "commit": _commit(),
+        "commit": record.commit(),
         "providers": ", ".join(providers) or "none",
     }
 
@@ -99,14 +98,6 @@ def _version(package: str) -> str:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return "not installed"
-
-
-def _commit() -> str:
-    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
 
 
 def _costs(torch: Any, providers: tuple[str, ...], console: Console) -> dict[str, str]:

@@ -51,6 +51,8 @@ def launches(torch: Any, providers: tuple[str, ...]) -> dict[str, float]:
     for provider in providers:
         artifact = intent.compile(pointwise.add, provider=provider)
         found[f"launch, add ({provider})"] = _host_time(torch, partial(artifact, x, y, out))
+        found[f"launch, add prepared ({provider})"] = _host_time(torch, artifact.prepare(x, y, out))
+        found[f"launch, add run ({provider})"] = _host_time(torch, partial(artifact.run, x, y))
     return found
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from collections.abc import Mapping
 from dataclasses import asdict
 from importlib import import_module
@@ -12,6 +14,29 @@ from typing import Any
 from intent_testkit.bench.contender import Result
 
 HEADINGS = ("workload", "contender", "ms", "rate", "of ceiling", "vs best peer", "error", "first call")
+
+
+def commit() -> str:
+    """The commit that runs: ``INTENT_COMMIT`` if it is set, else what git says of this file, else ``unknown``.
+
+    ``+changes`` marks a work tree that differs from it. A machine that gets the code without its history is
+    told: ``INTENT_COMMIT=$(git rev-parse --short HEAD)``.
+    """
+    told = os.environ.get("INTENT_COMMIT", "").strip()
+    if told:
+        return told
+    folder = str(Path(__file__).parent)
+    try:
+        _git(folder, "ls-files", "--error-unmatch", Path(__file__).name)
+        head = _git(folder, "rev-parse", "--short", "HEAD")
+        return head + ("+changes" if _git(folder, "status", "--porcelain", "--untracked-files=no") else "")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def _git(folder: str, *words: str) -> str:
+    command = ["git", "-C", folder, *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603
 
 
 def rows(results: list[Result]) -> list[tuple[str, ...]]:

@@ -1,0 +1,222 @@
+"""A GPU that is not there: arrays like torch's, and a CUDA driver whose launches do nothing.
+
+With it everything that Python does for a launch runs, and can be timed and tested, up to the driver's call.
+"""
+
+# The driver's own names; ctypes.byref shows its object as _obj only; what a process remembers of devices is private.
+# ruff: noqa: N802, N815, SLF001
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import ModuleType, SimpleNamespace
+from typing import Any, Final
+from unittest import mock
+
+__all__ = ["Driver", "Tensor", "Torch", "gpu"]
+
+_BASE: Final = 0x7F00_0000_0000
+_ATTRIBUTES: Final = {75: 9, 76: 0, 97: 227 << 10}
+"""Compute capability 9.0 and its shared memory, by the driver's numbers of attributes."""
+
+
+@dataclass(frozen=True)
+class DType:
+    """An element type, the same object at every use, like torch's."""
+
+    name: str
+    itemsize: int
+
+
+class Tensor:
+    """What the runtime reads of a torch tensor; the memory does not exist."""
+
+    def __init__(
+        self, shape: tuple[int, ...], dtype: DType, *, stride: tuple[int, ...] | None = None,
+        pointer: int = _BASE, device: int = 0, negative: bool = False,
+    ) -> None:  # fmt: skip
+        self.shape, self.dtype, self.device, self.layout = shape, dtype, f"cuda:{device}", "strided"
+        self._stride = stride if stride is not None else _row_major(shape)
+        self._pointer, self._number, self._negative = pointer, device, negative
+
+    def stride(self) -> tuple[int, ...]:
+        return self._stride
+
+    def data_ptr(self) -> int:
+        return self._pointer
+
+    def element_size(self) -> int:
+        return self.dtype.itemsize
+
+    def get_device(self) -> int:
+        return self._number
+
+    def is_neg(self) -> bool:
+        return self._negative
+
+    def is_conj(self) -> bool:
+        return False
+
+    def __getitem__(self, part: slice) -> Tensor:
+        size = (self.shape[0] - part.start,)
+        pointer = self._pointer + part.start * self.dtype.itemsize
+        return Tensor(size, self.dtype, pointer=pointer, device=self._number)
+
+
+def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    strides, step = [], 1
+    for extent in reversed(shape):
+        strides.append(step)
+        step *= extent
+    return tuple(reversed(strides))
+
+
+class Torch(ModuleType):
+    """As much of torch as the runtime uses. ``current`` is the device; ``handles`` its streams by device."""
+
+    def __init__(self) -> None:
+        super().__init__("torch")
+        sizes = {"bool": 1, "uint8": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "float16": 2, "bfloat16": 2,
+                 "float32": 4, "float64": 8, "float8_e4m3fn": 1, "float8_e5m2": 1}  # fmt: skip
+        for name, size in sizes.items():
+            setattr(self, name, DType(name, size))
+        self.Tensor, self.strided = Tensor, "strided"
+        self.current, self.handles, self.capture, self.next = 0, {0: 16, 1: 32}, False, _BASE
+        self.cuda = SimpleNamespace(
+            device=self._device,
+            current_device=lambda: self.current,
+            is_current_stream_capturing=lambda: self.capture,
+        )
+        self._C = SimpleNamespace(
+            _cuda_getDevice=lambda: self.current, _cuda_getCurrentRawStream=self.handles.__getitem__
+        )
+
+    @contextmanager
+    def _device(self, number: int) -> Iterator[None]:
+        before, self.current = self.current, number
+        try:
+            yield
+        finally:
+            self.current = before
+
+    def empty(self, *shape: int, dtype: DType | None = None, device: int = 0) -> Tensor:
+        """A row-major tensor at an address of its own, which 512 divides."""
+        return self.empty_strided(shape, _row_major(shape), dtype or vars(self)["float32"], f"cuda:{device}")
+
+    def empty_strided(
+        self, shape: tuple[int, ...], stride: tuple[int, ...], dtype: DType, device: str
+    ) -> Tensor:
+        reach = 1 + sum((n - 1) * s for n, s in zip(shape, stride, strict=True)) if 0 not in shape else 0
+        pointer, self.next = self.next, self.next + -(-reach * dtype.itemsize // 512) * 512 + 512
+        number = int(device.partition(":")[2])
+        return Tensor(shape, dtype, stride=stride, pointer=pointer if reach else 0, device=number)
+
+
+@dataclass
+class Driver:
+    """A CUDA driver of two devices. ``context`` is the current one: device 0's is 101, device 1's is 102.
+
+    A launch succeeds and does nothing unless ``launches`` is a list, to which it then appends its arguments
+    as bytes: the configuration (56 bytes) and the addresses of the arguments.
+    """
+
+    context: int | None = 101
+    launches: list[tuple[bytes, int]] | None = None
+    statuses: list[int] = field(default_factory=list)
+    loaded: int = 0
+    cuLaunchKernelEx: Any = None
+
+    def __post_init__(self) -> None:
+        # Compares two addresses that differ, and gives 0: the cheapest C call with the right cost in ctypes.
+        nothing = ctypes.CDLL(None).pthread_equal
+        self.cuLaunchKernelEx = nothing if self.launches is None else self._record
+
+    def _record(self, config: ctypes.c_void_p, function: Any, pointers: ctypes.c_void_p, extra: None) -> int:
+        del function, extra
+        status = self.statuses.pop(0) if self.statuses else 0
+        if not status and self.launches is not None:
+            self.launches.append((ctypes.string_at(config, 56), int(pointers.value or 0)))
+        return status
+
+    def cuInit(self, flags: int) -> int:
+        return flags
+
+    def cuDeviceGetCount(self, count: Any) -> int:
+        count._obj.value = 2
+        return 0
+
+    def cuDeviceGet(self, handle: Any, ordinal: int) -> int:
+        handle._obj.value = ordinal
+        return 0
+
+    def cuDevicePrimaryCtxRetain(self, context: Any, handle: int) -> int:
+        context._obj.value = 101 + handle
+        return 0
+
+    def cuDeviceGetAttribute(self, value: Any, which: int, handle: int) -> int:
+        del handle
+        value._obj.value = _ATTRIBUTES[which]
+        return 0
+
+    def cuCtxGetCurrent(self, found: Any) -> int:
+        found._obj.value = self.context
+        return 0
+
+    def cuCtxPushCurrent_v2(self, context: Any) -> int:
+        self._before, self.context = self.context, context.value
+        return 0
+
+    def cuCtxPopCurrent_v2(self, found: Any) -> int:
+        found._obj.value, self.context = self.context, self._before
+        return 0
+
+    def cuModuleLoadData(self, module: Any, code: bytes) -> int:
+        del code
+        self.loaded += 1
+        module._obj.value = self.loaded
+        return 0
+
+    def cuModuleGetFunction(self, function: Any, module: Any, name: bytes) -> int:
+        del name
+        function._obj.value = 1000 + module.value
+        return 0
+
+    def cuFuncSetAttribute(self, function: Any, which: int, value: int) -> int:
+        del function, which, value
+        return 0
+
+    def cuGetErrorString(self, status: int, text: Any) -> int:
+        text._obj.value = f"stand-in error {status}".encode()
+        return 0
+
+
+@contextmanager
+def gpu(driver: Driver | None = None) -> Iterator[tuple[Torch, Driver]]:
+    """Put the stand-ins in the place of torch and of the CUDA driver, and forget all launchers afterwards."""
+    from intent.runtime import cache, devices, foreign, variants
+    from intent_provider_triton import driver as real
+
+    torch, made = Torch(), driver or Driver()
+
+    def library() -> Driver:
+        return made
+
+    before = sys.modules.get("torch")
+    sys.modules["torch"] = torch
+    try:
+        with (
+            mock.patch.object(real, "library", new=library),
+            mock.patch.dict(foreign._BY_TYPE, clear=True),
+            mock.patch.object(devices, "_USABLE", set()),
+            mock.patch.object(variants, "_VARIANTS", cache.Memory()),
+        ):
+            yield torch, made
+    finally:
+        # Not mock.patch.dict: it would also forget every module that was imported meanwhile.
+        del sys.modules["torch"]
+        if before is not None:
+            sys.modules["torch"] = before

@@ -1,0 +1,176 @@
+"""Launches of the Triton provider up to the driver's call: what is passed, and what it costs."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+pytest.importorskip("intent_provider_triton")
+
+import intent
+import intent.language as I
+from intent.diagnostics import ScalarArgument
+from intent_testkit.bench.launch_cost import costs
+from intent_testkit.bench.stand_in import Driver, gpu
+from intent_testkit.kernels import memory, pointwise
+
+MOST_US = 40.0
+"""Far above the 2 us measured: this bound finds a lost fast path, on any machine."""
+
+
+@intent.kernel
+def numbers(
+    y: I.Out[I.f32, ("N",)], a: I.f16, b: I.bf16, c: I.f32, d: I.f64, e: I.i8, f: I.i64, g: I.u32, h: I.bool
+):
+    total = I.cast(a, I.f64) + I.cast(b, I.f64) + I.cast(c, I.f64) + d
+    whole = I.cast(e, I.f64) + I.cast(f, I.f64) + I.cast(g, I.f64)
+    y[...] = I.full(y.shape, I.cast(total + whole + I.select(h, 1.0, 0.0), I.f32), I.f32)
+
+
+@contextmanager
+def recorded(sizes: str) -> Iterator[tuple]:
+    """Stand-ins whose driver keeps (grid, stream, the arguments read as ``sizes``, a struct code each)."""
+    seen: list[tuple] = []
+    driver = Driver(launches=[])
+    inner = driver._record
+
+    def launch(config, function, pointers, extra):
+        grid = struct.unpack_from("7I4xQ", ctypes.string_at(config, 40))
+        places = (ctypes.c_void_p * len(sizes)).from_address(pointers.value)
+        values = tuple(
+            struct.unpack(code, ctypes.string_at(place, struct.calcsize(code)))[0]
+            for code, place in zip(sizes, places, strict=True)
+        )
+        status = inner(config, function, pointers, extra)
+        if not status:
+            seen.append((grid[:-1], grid[-1], values))
+        return status
+
+    driver.cuLaunchKernelEx = launch
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("INTENT_EXECUTION", raising=False)
+        with gpu(driver) as (torch, _):
+            yield torch, driver, seen
+
+
+def test_what_the_driver_gets():
+    with recorded("QQQiQQ") as (torch, _, seen):
+        x, y, z = (torch.empty(1000) for _ in range(3))
+        artifact = intent.compile(pointwise.add, "triton")
+        artifact(x, y, z)
+        torch.handles[0] = 48
+        artifact(x, z, y)
+        artifact.prepare(y, x, z)()
+        assert len(seen) == 3
+        length = artifact._latest.length
+        assert {grid[:3] for grid, _, _ in seen} == {(length, 1, 1)}
+        assert {grid[4:6] for grid, _, _ in seen} == {(1, 1)}
+        assert [stream for _, stream, _ in seen] == [16, 48, 48]
+        a, b, c = x.data_ptr(), y.data_ptr(), z.data_ptr()
+        scratch = (0, 0)
+        assert [values for _, _, values in seen] == [
+            (*addresses, 1000, *scratch) for addresses in ((a, b, c), (a, c, b), (b, a, c))
+        ]
+
+
+def test_scalars_of_every_kind():
+    with recorded("QeHfdbqI?iQQ") as (torch, _, seen):
+        y = torch.empty(5)
+        artifact = intent.compile(numbers, "triton")
+        for c in (0.1, 3, np.float64(-2.5)):
+            artifact(y, 0.1, 1 / 3, c, 0.1, -7, -(1 << 62), (1 << 32) - 1, True)
+        for _, _, values in seen:
+            assert values[1] == np.float16(0.1)
+            assert values[2] == np.asarray(1 / 3, ml_dtypes.bfloat16).view(np.uint16)
+            assert values[4:9] == (0.1, -7, -(1 << 62), (1 << 32) - 1, True)
+        assert [values[3] for _, _, values in seen] == [np.float32(0.1), 3.0, -2.5]
+        for wrong in ((70000.0, 0.0, 0.0), (0.0, 3.4e38, 1e39), (0.0, 3.4e38, 0.0)):
+            with pytest.raises(ScalarArgument):
+                artifact(y, *wrong, 0.1, -7, 0, 0, True)
+        assert len(seen) == 3
+
+
+def test_layouts_are_built_apart_and_starts_are_not_mixed_up():
+    with recorded("QQQiQQ") as (torch, driver, seen):
+        artifact = intent.compile(pointwise.add, "triton")
+        wide = [torch.empty(1200) for _ in range(3)]
+        for begin, size in ((0, 1200), (1, 1199), (8, 1192), (0, 1200), (2, 1198), (1, 1199)):
+            args = [t[begin:] for t in wide]
+            artifact(*args)
+            assert seen[-1][2][:3] == tuple(t.data_ptr() for t in args)
+            assert seen[-1][2][3] == size
+        assert driver.loaded == 3  # all that 16 divides, aligned only, neither
+
+
+def test_a_thread_without_a_context_launches_in_ours():
+    with recorded("QQQiQQ") as (torch, driver, seen):
+        x, y, z = (torch.empty(64) for _ in range(3))
+        artifact = intent.compile(pointwise.add, "triton")
+        artifact(x, y, z)
+        driver.context = None
+        driver.statuses = [201]
+        artifact(x, y, z)
+        assert len(seen) == 2
+        assert driver.context is None
+        driver.statuses = [700]
+        with pytest.raises(RuntimeError, match="stand-in error 700"):
+            artifact(x, y, z)
+        driver.statuses = [400, 400]
+        with pytest.raises(RuntimeError, match="stand-in error 400"):
+            artifact.prepare(x, y, z)()
+        artifact(x, y, z)
+        assert len(seen) == 3
+
+
+def test_threads_do_not_mix_their_arguments():
+    with recorded("QQQiQQ") as (torch, _, seen):
+        artifact = intent.compile(pointwise.add, "triton")
+        calls = [[torch.empty(512) for _ in range(3)] for _ in range(6)]
+        artifact(*calls[0])
+
+        def work(args):
+            again = artifact.prepare(*args)
+            for _ in range(200):
+                artifact(*args)
+                again()
+
+        threads = [threading.Thread(target=work, args=(args,)) for args in calls]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        expected = [tuple(t.data_ptr() for t in args) for args in calls]
+        counts = {e: sum(values[:3] == e for _, _, values in seen) for e in expected}
+        assert counts == {e: 401 if e == expected[0] else 400 for e in expected}
+        assert len(seen) == 6 * 400 + 1
+
+
+def test_a_workspace_is_passed_by_the_addresses_of_its_buffers():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("INTENT_EXECUTION", raising=False)
+        with gpu(Driver(launches=[])) as (torch, driver):
+            artifact = intent.compile(memory.sort_rows, "triton")
+            x, y = (torch.empty(8, 700, dtype=torch.int32) for _ in range(2))
+            artifact(x, y)
+            artifact(x, y)
+            assert artifact.program.workspace
+            assert len(driver.launches) == 2
+            assert len(artifact._launches._workspaces._kept) == 1
+
+
+@pytest.mark.skipif("COVERAGE_RUN" in os.environ, reason="tracing costs more than what is measured")
+def test_python_costs_little_at_a_launch():
+    found = costs(calls=300)
+    slow = found.pop("call, not known"), found.pop("run, three vectors")
+    assert all(value < MOST_US for value in found.values()), found
+    assert all(value < 10 * MOST_US for value in slow), slow
+    assert found["call, three vectors"] < slow[0] / 3
+    assert found["prepared, three vectors"] < found["call, three vectors"]
