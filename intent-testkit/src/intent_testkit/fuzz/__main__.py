@@ -1,5 +1,7 @@
 """``python -m intent_testkit.fuzz --count N --seed S [--provider NAME]``."""
 
+# ruff: noqa: T201 -- the command line prints its findings
+
 from __future__ import annotations
 
 import argparse
@@ -17,9 +19,13 @@ def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m intent_testkit.fuzz", description=__doc__)
     parser.add_argument("--count", type=int, default=300, help="how many kernels (default: 300)")
     parser.add_argument("--seed", type=int, default=0, help="the first seed; kernels take consecutive ones")
-    parser.add_argument("--provider", action="append", default=[], help="also run on this provider (repeatable)")
+    parser.add_argument(
+        "--provider", action="append", default=[], help="also run on this provider (repeatable)"
+    )
     parser.add_argument("--every", type=int, default=1, help="run only every N-th kernel on the providers")
-    parser.add_argument("--plans", type=int, default=3, help="random plans per kernel and extents (default: 3)")
+    parser.add_argument(
+        "--plans", type=int, default=3, help="random plans per kernel and extents (default: 3)"
+    )
     parser.add_argument("--shrink", type=float, default=20.0, help="seconds spent on shrinking a failure")
     parser.add_argument("--stop-after", type=int, default=20, help="failures after which to stop")
     parser.add_argument("--show", action="store_true", help="only print the kernels")

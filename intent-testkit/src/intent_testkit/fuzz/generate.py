@@ -19,6 +19,7 @@ FAMILIES: Final[tuple[tuple[int, Grow], ...]] = (
     (5, pointwise.mix),
     (3, pointwise.positions),
     (2, pointwise.helper),
+    (1, pointwise.loose),
     (8, structured.reduce),
     (4, structured.generic_reduce),
     (3, structured.arg_reduce),
@@ -75,7 +76,9 @@ def generate(seed: int) -> Program:
 def _outputs(w: Writer) -> None:
     """Write one to three of the values that nothing reads, or else any."""
     text = "\n".join(w.lines)
-    ends = [v for v in w.pool if v.dtype != "index" and _unused(v, text)] or [v for v in w.pool if v.dtype != "index"]
+    ends = [v for v in w.pool if v.dtype != "index" and _unused(v, text)] or [
+        v for v in w.pool if v.dtype != "index"
+    ]
     chosen = ends[-3:] if w.chance(0.7) else ends[-1:]
     if not chosen and not any(p.role in {"out", "inout"} for p in w.params):
         chosen = [w.numeric()]

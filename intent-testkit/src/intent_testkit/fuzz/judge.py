@@ -6,11 +6,13 @@ import itertools
 import linecache
 import os
 import re
+import traceback
 import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +20,7 @@ import numpy as np
 import intent
 from intent import kir
 from intent.construct import Analysis, Plan, analyze, construct
+from intent.diagnostics import OverlappingViews
 from intent.frontend import lower
 from intent.physical.verify import verify
 from intent.planning import default_plan, minimal_plan, random_plan
@@ -26,8 +29,9 @@ from intent.reference import physical
 from intent.reference.logical import Adversary, Choices, evaluate
 from intent.types.dtypes import BY_NAME
 from intent.types.extent import Scalar, Symbol
-from intent_testkit.fuzz.eager import Invalid, run_eagerly
+from intent_testkit.fuzz.eager import FILE, Invalid, run_eagerly
 from intent_testkit.fuzz.kinds import Extents, Param, Program, draw
+from intent_testkit.fuzz.placing import Placed, shared_pair
 from intent_testkit.fuzz.plans import hostile_plan
 
 _FILES: Final = itertools.count()
@@ -45,6 +49,7 @@ class Failure:
     extents: Extents
     plan: Plan | None = None
     arguments: dict[str, Any] = field(default_factory=dict)
+    layout: str = ""
 
     @property
     def signature(self) -> tuple[str, str]:
@@ -75,7 +80,7 @@ def _quiet(source: str) -> Any:
     """The text as Python; shrinking makes texts that Python finds odd."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return compile(source.replace(IMPORTS, "\n\n", 1), "<eager>", "exec", dont_inherit=True)
+        return compile(source.replace(IMPORTS, "\n\n", 1), FILE, "exec", dont_inherit=True)
 
 
 def define(source: str, name: str) -> Any:
@@ -107,6 +112,8 @@ class Judge:
                 self.where = {"extents": extents, "arguments": values}
                 self._logical(kernel, values, result)
                 self._plans(kernel, analysis, extents, values, result)
+                if self.options.plan is None:
+                    self._shared(extents, values)
             for name in self.options.providers:
                 self._provider(name, analysis, wanted)
         except Stop as stop:
@@ -114,7 +121,9 @@ class Judge:
         return None
 
     def _wanted(self, extents: Extents) -> tuple[dict[str, Any], dict[str, Any]]:
-        values = draw(self.program, extents, np.random.default_rng(zlib.crc32(repr(sorted(extents.items())).encode())))
+        values = draw(
+            self.program, extents, np.random.default_rng(zlib.crc32(repr(sorted(extents.items())).encode()))
+        )
         result = _copied(values)
         run_eagerly(self.eager, self.program.name, result, self.outs)
         return values, result
@@ -128,68 +137,114 @@ class Judge:
         for number in range(1 + self.options.adversaries):
             choices = Adversary(self.rng) if number else Choices()
             got = _copied(values)
-            self._stage("logical", lambda got=got, c=choices: evaluate(kernel, list(got.values()), c))
+            self._stage("logical", partial(evaluate, kernel, list(got.values()), choices))
             self._same("logical", got, result)
 
     def _plans(
-        self, kernel: kir.Kernel, analysis: Analysis, extents: Extents, values: dict[str, Any], result: dict[str, Any]
+        self,
+        kernel: kir.Kernel,
+        analysis: Analysis,
+        extents: Extents,
+        values: dict[str, Any],
+        result: dict[str, Any],
     ) -> None:
         capabilities = registry().get("reference").capabilities
         views = {p.name for p in self.program.views}
-        named = {**extents, **{k: int(v) for k, v in values.items() if k not in views and v.dtype.kind in "iu"}}
+        named = self._named(extents, values)
         for stage, plan in self._chosen(analysis, capabilities, named):
             self.where["plan"] = plan
-            made = self._stage(f"construct {stage}", lambda plan=plan: construct(kernel, plan, analysis))
-            self._stage(f"verify {stage}", lambda made=made: verify(made))
+            made = self._stage(f"construct {stage}", partial(construct, kernel, plan, analysis))
+            self._stage(f"verify {stage}", partial(verify, made))
             broken = _violated(made, extents, named)
             if broken:
                 self._fail(f"guards {stage}", "violated", broken)
-            got = _copied(values)
-            arrays = {k: v for k, v in got.items() if k in views}
-            scalars = {k: v for k, v in got.items() if k not in views}
-            self._stage(
-                f"physical {stage}",
-                lambda made=made, a=arrays, s=scalars: physical.execute(
-                    made, a, s, named, order=self.rng, find_races=True
-                ),
+            placed = self._placed(values)
+            scalars = {k: v for k, v in values.items() if k not in views}
+            run = partial(
+                physical.execute, made, placed.arrays, scalars, named, order=self.rng, find_races=True
             )
-            self._same(f"physical {stage}", got, result)
+            self._stage(f"physical {stage}", run)
+            self._judge(f"physical {stage}", placed, result)
         self.where.pop("plan", None)
+        self.where.pop("layout", None)
 
-    def _chosen(self, analysis: Analysis, capabilities: Any, named: dict[str, int]) -> Iterator[tuple[str, Plan]]:
+    def _placed(self, values: dict[str, Any]) -> Placed:
+        placed = Placed.random(self.program, values, self.rng)
+        self.where["layout"] = placed.variant
+        return placed
+
+    def _judge(self, stage: str, placed: Placed, result: dict[str, Any]) -> None:
+        self._stage(stage, placed.check)
+        self._same(stage, placed.arrays, result)
+
+    def _shared(self, extents: Extents, values: dict[str, Any]) -> None:
+        """An Out or InOut that is the very array of an In: sequential meaning, or a refusal."""
+        pair = shared_pair(self.program, self.rng)
+        if pair is None or self.rng.random() < 0.5:
+            return
+        self.where["layout"] = f"{pair[0]} and {pair[1]} are one array"
+        wanted, got = _copied(values), _copied(values)
+        wanted[pair[1]], got[pair[1]] = wanted[pair[0]], got[pair[0]]
+        run_eagerly(self.eager, self.program.name, wanted, self.outs - {pair[1]})
+        try:
+            self._launch("reference", None, got)
+        except OverlappingViews:
+            return
+        except Exception as error:  # noqa: BLE001 -- whatever it is, it is the finding
+            self._fail("shared", type(error).__name__, _text(error))
+        self._same("shared", got, wanted)
+
+    def _named(self, extents: Extents, values: dict[str, Any]) -> dict[str, int]:
+        """Symbols and integer scalars by name."""
+        scalars = [p.name for p in self.program.params if p.role == "scalar"]
+        return {**extents, **{k: int(values[k]) for k in scalars if values[k].dtype.kind in "iu"}}
+
+    def _chosen(
+        self, analysis: Analysis, capabilities: Any, named: dict[str, int]
+    ) -> Iterator[tuple[str, Plan]]:
         seen: set[Plan] = set()
         if self.options.plan is not None:
             yield self.options.plan.name or "random", self.options.plan
             return
+        count = self.options.random_plans
+        drawn = partial(random_plan, analysis, capabilities, self.rng, named)
+        provoking = partial(hostile_plan, analysis, capabilities, self.rng, named)
         makers: list[tuple[str, Callable[[], Plan]]] = [
-            ("minimal", lambda: minimal_plan(analysis, capabilities, named)),
-            ("default", lambda: default_plan(analysis, capabilities, named)),
+            ("minimal", partial(minimal_plan, analysis, capabilities, named)),
+            ("default", partial(default_plan, analysis, capabilities, named)),
+            *[("random", drawn)] * (count - count // 3),
+            *[("hostile", provoking)] * (count // 3),
         ]
-        makers += [("random", lambda: random_plan(analysis, capabilities, self.rng, named))] * (self.options.random_plans - 1)
-        makers += [("hostile", lambda: hostile_plan(analysis, capabilities, self.rng, named))] * (self.options.random_plans // 3)
         for stage, make in makers:
             plan = self._stage(f"planning {stage}", make)
             if plan not in seen:
                 seen.add(plan)
                 yield stage, plan
 
-    def _provider(self, name: str, analysis: Analysis, wanted: list[tuple[dict[str, Any], dict[str, Any]]]) -> None:
+    def _provider(
+        self, name: str, analysis: Analysis, wanted: list[tuple[dict[str, Any], dict[str, Any]]]
+    ) -> None:
         capabilities = registry().get(name).capabilities
         with emulating():
             for extents, (values, result) in zip(self.program.extents, wanted, strict=True):
-                if not all(extents.values()) and extents is not self.program.extents[0] and self.rng.random() < 0.5:
+                if (
+                    not all(extents.values())
+                    and extents is not self.program.extents[0]
+                    and self.rng.random() < 0.5
+                ):
                     continue
                 self.where = {"extents": extents, "arguments": values}
-                views = {p.name for p in self.program.views}
-                named = {**extents, **{k: int(v) for k, v in values.items() if k not in views and v.dtype.kind in "iu"}}
+                named = self._named(extents, values)
+                more = self.options.provider_plans - 1
                 plans: list[Plan | None] = [None]
-                plans += [random_plan(analysis, capabilities, self.rng, named) for _ in range(self.options.provider_plans - 1)]
+                plans += [random_plan(analysis, capabilities, self.rng, named) for _ in range(more)]
                 for plan in plans:
                     self.where["plan"] = plan
-                    got = _copied(values)
+                    placed = self._placed(values)
+                    got = {k: placed.arrays.get(k, v) for k, v in values.items()}
                     stage = f"{name} {'default' if plan is None else 'random'}"
-                    self._stage(stage, lambda plan=plan, got=got: self._launch(name, plan, got))
-                    self._same(stage, got, result)
+                    self._stage(stage, partial(self._launch, name, plan, got))
+                    self._judge(stage, placed, result)
 
     def _launch(self, provider: str, plan: Plan | None, got: dict[str, Any]) -> None:
         artifact = intent.compile(self.definition, provider=provider, plan=plan)
@@ -243,8 +298,6 @@ def _copied(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _text(error: Exception) -> str:
-    import traceback
-
     frames = traceback.extract_tb(error.__traceback__)
     deepest = frames[-1]
     return f"{error}\n  raised at {deepest.filename.split('/src/')[-1]}:{deepest.lineno} in {deepest.name}"

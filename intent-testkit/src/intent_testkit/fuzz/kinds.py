@@ -17,7 +17,7 @@ from intent_testkit.cases.draw import Array
 
 Extents = Mapping[str, int]
 
-INTEGERS: Final = ("i32", "i64", "i8", "u8", "u32", "i16")
+INTEGERS: Final = ("i32", "i64", "i8", "u8", "u32", "i16", "u64", "u16")
 FLOATS: Final = ("f32", "f64", "f16", "bf16")
 EXACT: Final = {"f64": 2**50, "f32": 2**23, "f16": 2**10, "bf16": 2**7}
 """Whole numbers up to here, and sums of two of them, are exact."""
@@ -43,7 +43,7 @@ class Value:
         return self.dtype in FLOATS
 
 
-Draw = Literal["small", "bits", "index", "permutation", "offsets", "flag"]
+Draw = Literal["small", "bits", "index", "permutation", "offsets", "flag", "special"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,4 +121,7 @@ def _fill(param: Param, shape: tuple[int, ...], extents: Extents, rng: np.random
     if param.draw == "bits" or not BY_NAME[param.dtype].is_float:
         low = 0 if param.dtype.startswith("u") else -9
         return rng.integers(low, 10, shape)
-    return rng.integers(-3, 4, shape)
+    numbers = rng.integers(-3, 4, shape).astype(np.float64)
+    if param.draw == "special":
+        return np.where(rng.random(shape) < 0.15, rng.choice([np.nan, np.inf, -np.inf], shape), numbers)
+    return numbers

@@ -32,14 +32,14 @@ def hostile_plan(
     groups = []
     for group in analysis.groups:
         lanes, instance = budget, []
-        for axis in group.axes:
-            kept = axis.owned and group.snapshot
-            if not axis.single and not kept and rng.random() < (0.0, 0.1, 0.5, 1.0)[style]:
+        for own in group.axes:
+            kept = own.owned and group.snapshot
+            if not own.single and not kept and rng.random() < (0.0, 0.1, 0.5, 1.0)[style]:
                 continue
-            size = power_of_two(size_of(axis.extent, known, 64))
-            block = 1 if axis.single else min(int(rng.choice((1, 2, 4, 2 * size))), lanes)
+            size = power_of_two(size_of(own.extent, known, 64))
+            block = 1 if own.single else min(int(rng.choice((1, 2, 4, 2 * size))), lanes)
             lanes = max(1, lanes // block)
-            instance.append((axis.label, block))
+            instance.append((own.label, block))
         grouped = int(rng.choice((1, 2, 3, 8))) if len(instance) >= 2 else 1
         groups.append(GroupPlan(instance=tuple(instance), inner=tuple(inner), grouped=grouped))
     return legal(Plan(groups=tuple(groups), name="hostile"), analysis, capabilities)

@@ -18,6 +18,8 @@ def report(failure: Failure) -> str:
     if failure.plan is not None:
         lines += [f"plan ({failure.plan.name}):", *("  " + line for line in str(failure.plan).splitlines())]
         lines += [f"  {failure.plan!r}"]
+    if failure.layout:
+        lines.append(f"layout: {failure.layout}")
     for name, value in failure.arguments.items():
         array = np.asarray(value)
         if array.size <= SHOWN:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from intent.construct import GroupPlan, Plan, serial
+from intent.construct import GroupPlan, Plan
 from intent_testkit.fuzz.judge import IMPORTS, Failure, Options, judge
 from intent_testkit.fuzz.kinds import Extents, Program, evaluate
 
@@ -45,7 +45,11 @@ class _Shrinker:
         self._try(replace(self.best.program, extents=(self.best.extents,)))
         changed = True
         while changed and time.monotonic() < self.deadline:
-            changed = self._pass(_without_statements) | self._pass(_without_names) | self._pass(_simpler_expressions)
+            changed = (
+                self._pass(_without_statements)
+                | self._pass(_without_names)
+                | self._pass(_simpler_expressions)
+            )
             changed |= self._extents() | self._pass(_without_helpers)
         self._plan()
         return self.best
@@ -53,7 +57,9 @@ class _Shrinker:
     def _try(self, program: Program) -> bool:
         """Judge a candidate: under the failing plan first, then under several random ones."""
         stage = self.signature[0]
-        pinned = [self.best.plan] if self.best.plan is not None and stage not in self.options.providers else []
+        pinned = (
+            [self.best.plan] if self.best.plan is not None and stage not in self.options.providers else []
+        )
         for plan in (*pinned, None):
             try:
                 found = judge(program, replace(self.options, plan=plan))
@@ -129,7 +135,9 @@ def _rebuilt(program: Program, tree: ast.Module) -> Program:
     needed = symbols | {n.id for _, t in formulas for n in ast.walk(ast.parse(t)) if isinstance(n, ast.Name)}
     needed |= {n.id for p in params for n in ast.walk(ast.parse(p.limit)) if isinstance(n, ast.Name)}
     extents: tuple[Extents, ...] = tuple({k: v for k, v in e.items() if k in needed} for e in program.extents)
-    source = IMPORTS + "\n\n" + ast.unparse(ast.fix_missing_locations(tree)).replace("\n\n@", "\n\n\n@") + "\n"
+    source = (
+        IMPORTS + "\n\n" + ast.unparse(ast.fix_missing_locations(tree)).replace("\n\n@", "\n\n\n@") + "\n"
+    )
     return replace(program, source=source, params=params, formulas=formulas, extents=extents)
 
 
@@ -270,8 +278,7 @@ def _simpler_groups(group: GroupPlan) -> Iterator[GroupPlan]:
                 yield replace(group, instance=(*group.instance[:k], (label, size), *group.instance[k + 1 :]))
     for k, (label, inner) in enumerate(group.inner):
         yield replace(group, inner=(*group.inner[:k], *group.inner[k + 1 :]))
-        if inner != serial(1):
-            if inner.size > 1:
-                for size in {1, 2, inner.size // 2} - {inner.size}:
-                    smaller = replace(inner, size=size)
-                    yield replace(group, inner=(*group.inner[:k], (label, smaller), *group.inner[k + 1 :]))
+        for size in {1, 2, inner.size // 2}:
+            if 0 < size < inner.size:
+                smaller = replace(inner, size=size)
+                yield replace(group, inner=(*group.inner[:k], (label, smaller), *group.inner[k + 1 :]))

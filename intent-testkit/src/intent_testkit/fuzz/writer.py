@@ -8,7 +8,18 @@ from dataclasses import replace
 from random import Random
 from typing import Any, Final, TypeVar
 
-from intent_testkit.fuzz.kinds import EXACT, FLOATS, INTEGERS, WIDENED, Draw, Extents, Param, Program, Value, evaluate
+from intent_testkit.fuzz.kinds import (
+    EXACT,
+    FLOATS,
+    INTEGERS,
+    WIDENED,
+    Draw,
+    Extents,
+    Param,
+    Program,
+    Value,
+    evaluate,
+)
 
 T = TypeVar("T")
 
@@ -22,7 +33,7 @@ class Writer:
     """Emits statements and remembers what their names mean."""
 
     def __init__(self, seed: int) -> None:
-        self.rng = Random(seed)
+        self.rng = Random(seed)  # noqa: S311 -- chance, not secrets
         self.seed = seed
         self.params: list[Param] = []
         self.helpers: dict[str, str] = {}
@@ -35,6 +46,8 @@ class Writer:
         self.formulas: list[tuple[str, str]] = []
         self.written: set[str] = set()
         """Views that are written: reads of them are not free to move."""
+        self.special = self.rng.random() < 0.12
+        """Whether float inputs hold NaN and infinities too."""
         count = self.rng.choice((1, 2, 2, 3, 3))
         for name in ("M", "N", "K")[:count]:
             self.symbols[name] = (self.rng.choice(USUAL), self.rng.choice(SMALL))
@@ -137,11 +150,18 @@ class Writer:
 
     # -- parameters --------------------------------------------------------------------------------------------
 
-    def param(self, role: Any, dtype: str, shape: Sequence[str], draw: Draw = "small", limit: str = "1") -> Param:
+    def param(
+        self, role: Any, dtype: str, shape: Sequence[str], draw: Draw = "small", limit: str = "1"
+    ) -> Param:
         """A new view; extents that are not symbols get one."""
         prefix = {"in": "x", "out": "y", "inout": "u"}[role]
         found = Param(
-            name=self.name(prefix), dtype=dtype, shape=tuple(self._symbol(d) for d in shape), role=role, draw=draw, limit=limit
+            name=self.name(prefix),
+            dtype=dtype,
+            shape=tuple(self._symbol(d) for d in shape),
+            role=role,
+            draw=draw,
+            limit=limit,
         )
         self.params.append(found)
         return found
@@ -162,6 +182,8 @@ class Writer:
 
     def input(self, dtype: str, shape: Sequence[str], draw: Draw = "small", limit: str = "1") -> Value:
         """The whole of a new In view."""
+        if self.special and draw == "small" and dtype in FLOATS:
+            draw = "special"
         view = self.param("in", dtype, shape, draw, limit)
         found = Value(text=f"{view.name}[...]", dtype=dtype, shape=tuple(shape), bound=3.0)
         if self.chance(0.5):
@@ -185,10 +207,14 @@ class Writer:
     def numeric(self, rank: int | None = None, least: int = 1) -> Value:
         """A number tensor of the pool, or a new input."""
         found = self.pick(
-            lambda v: v.dtype not in {"bool", "index"} and (v.rank == rank if rank is not None else v.rank >= least)
+            lambda v: (
+                v.dtype not in {"bool", "index"} and (v.rank == rank if rank is not None else v.rank >= least)
+            )
         )
         if found is None or self.chance(0.15):
-            return self.input(self.dtype(), self.shape(rank if rank is not None else max(least, self.any((1, 2, 2, 3)))))
+            return self.input(
+                self.dtype(), self.shape(rank if rank is not None else max(least, self.any((1, 2, 2, 3))))
+            )
         return found
 
     def of(self, dtype: str, shape: Sequence[str]) -> Value:
@@ -199,13 +225,16 @@ class Writer:
             return found
         if dtype == "bool":
             made = self.of(self.any(("i32", "f32")), shape)
-            return self.let(f"{made.text} {self.any(('>', '<=', '==', '!='))} {self.any((0, 1, 2))}", "bool", shape)
+            return self.let(
+                f"{made.text} {self.any(('>', '<=', '==', '!='))} {self.any((0, 1, 2))}", "bool", shape
+            )
         if self.chance(0.4):
             other = self.pick(lambda v: v.shape == shape and v.dtype != "bool" and castable(v, dtype))
+            if other is not None and other.is_float:
+                return self.let(f"I.cast({other.text}, I.{dtype})", dtype, shape, other.bound)
             if other is not None:
-                return self.let(f"I.cast({other.text}, I.{dtype})", dtype, shape, other.bound if other.is_float else 3.0) if (
-                    other.is_float or dtype not in FLOATS
-                ) else self.let(f"I.cast({other.text} % 3, I.{dtype})", dtype, shape, 3.0)
+                number = other.text if dtype not in FLOATS else f"{other.text} % 3"
+                return self.let(f"I.cast({number}, I.{dtype})", dtype, shape, 3.0)
         if shape and all(d.isdigit() or d in self.symbols for d in shape) and self.chance(0.8):
             return self.input(dtype, shape)
         literal = self.any(("1", "2", "0", "3"))
@@ -237,12 +266,10 @@ class Writer:
         for name in self.symbols:
             places = [(p.name, k) for p in self.params for k, a in enumerate(p.shape) if a == name]
             if places and f"{name}" in text:
-                view, axis = places[0]
-                found.append(f"{name} = {view}.shape[{axis}]")
+                found.append("{} = {}.shape[{}]".format(name, *places[0]))
             elif not places:
-                view = Param(name=f"z{name}", dtype="i8", shape=(name,), role="in")
-                self.params.append(view)
-                found.append(f"{name} = {view.name}.shape[0]")
+                self.params.append(Param(name=f"z{name}", dtype="i8", shape=(name,), role="in"))
+                found.append(f"{name} = z{name}.shape[0]")
         return found
 
 

@@ -138,7 +138,8 @@ def plain_key(key: Any, shape: tuple[int, ...]) -> Any:
         items[at : at + 1] = [slice(None)] * (len(shape) - taken)
     else:
         items += [slice(None)] * (len(shape) - taken)
-    axis, found = 0, []
+    axis = 0
+    found: list[Any] = []
     for item in items:
         if item is None:
             found.append(None)
@@ -160,6 +161,6 @@ def _one(item: Any, extent: int) -> Any:
             raise Invalid(f"[{begin}, {end}) of an axis of {extent}")
         return slice(begin, end)
     index = np.asarray(item)
-    if index.size and not (0 <= index.min() and index.max() < extent):
+    if index.size and (index.min() < 0 or index.max() >= extent):
         raise Invalid(f"index {index.min()}..{index.max()} of an axis of {extent}")
     return index.view(np.ndarray) if index.ndim else int(index)

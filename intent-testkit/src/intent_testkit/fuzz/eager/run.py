@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import CodeType, SimpleNamespace
-from typing import Any
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import CodeType, FrameType, SimpleNamespace
+from typing import Any, Final
 
 import numpy as np
 
 from intent_testkit.fuzz.eager import structured, values
-from intent_testkit.fuzz.eager.memory import View
+from intent_testkit.fuzz.eager.memory import Invalid, View
+
+FILE: Final = "<eager>"
+LINES: Final = 200_000
 
 
 class _Annotation:
@@ -47,5 +52,27 @@ def run_eagerly(code: CodeType, name: str, arguments: Mapping[str, Any], outs: f
         key: View(value, known=key not in outs) if isinstance(value, np.ndarray) else value
         for key, value in arguments.items()
     }
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), _bounded():
         namespace[name](**given)
+
+
+@contextmanager
+def _bounded() -> Iterator[None]:
+    """Raise Invalid in programs that do not end soon (shrinking makes such loops)."""
+    left = LINES
+
+    def count(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal left
+        if frame.f_code.co_filename != FILE:
+            return None
+        left -= event == "line"
+        if left < 0:
+            raise Invalid("the program does not end")
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        yield
+    finally:
+        sys.settrace(before)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +16,7 @@ _WIDE = {"int8": np.int32, "int16": np.int32, "uint8": np.uint32, "uint16": np.u
          "bfloat16": np.float32}  # fmt: skip
 
 
-def _widened(value: Any, acc_dtype: Any) -> np.dtype[Any]:
+def _widened(value: Any, acc_dtype: Any) -> Any:
     return np.dtype(acc_dtype or _WIDE.get(value.dtype.name, value.dtype))
 
 
@@ -241,8 +242,12 @@ def scatter_reduce(target: View, index: Any, value: Any, combine: Any, valid: An
     where, active, (value,) = _lanes(target, index, valid, whole(value))
     for place in np.argwhere(active):
         at = tuple(place)
-        key = tuple(int(w[at]) for w in where)
-        target.update(key, lambda old, at=at: combine(old, np.asarray(value)[at]))
+        element = np.asarray(value)[at]
+        target.update(tuple(int(w[at]) for w in where), partial(_combined, combine, element))
+
+
+def _combined(combine: Callable[[Any, Any], Any], element: Any, old: Any) -> Any:
+    return combine(old, element)
 
 
 def _atomic(update: Callable[[Any, Any], Any]) -> Callable[..., Any]:

@@ -123,7 +123,9 @@ def _fma(a: Any, b: Any, c: Any) -> Any:
 
 def philox(seed: Any, counter: Any) -> Any:
     """``I.random.bits``: Philox4x32-10, word ``counter % 4`` of block ``counter // 4``."""
-    seeds, counters = np.broadcast_arrays(np.asarray(seed).astype(np.uint64), np.asarray(counter).astype(np.uint64))
+    seeds, counters = np.broadcast_arrays(
+        np.asarray(seed).astype(np.uint64), np.asarray(counter).astype(np.uint64)
+    )
     found = [_philox(int(s), int(c)) for s, c in zip(seeds.flat, counters.flat, strict=True)]
     return tensor(np.array(found, np.uint32).reshape(seeds.shape))
 

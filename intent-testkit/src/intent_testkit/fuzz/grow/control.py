@@ -68,8 +68,13 @@ def _shift(w: Writer, carry: Value) -> str:
         w.line(f"{name} = I.indices(I.domain(0, {dim}))")
         names.append(name)
     axis = w.rng.randrange(carry.rank)
-    spread = [f"[{', '.join(':' if j == k else 'None' for j in range(carry.rank))}]" for k in range(carry.rank)]
-    index = [f"{'(' + n + ' - 1)' if k == axis else n}{s}" for k, (n, s) in enumerate(zip(names, spread, strict=True))]
+    spread = [
+        f"[{', '.join(':' if j == k else 'None' for j in range(carry.rank))}]" for k in range(carry.rank)
+    ]
+    index = [
+        f"{'(' + n + ' - 1)' if k == axis else n}{s}"
+        for k, (n, s) in enumerate(zip(names, spread, strict=True))
+    ]
     valid = f"({names[axis]} > 0){spread[axis]}"
     return f"I.gather({carry.text}, index={tuple_text(index)}, valid={valid}, fill={'1.0' if carry.is_float else '1'})"
 
@@ -90,12 +95,16 @@ def _step(w: Writer, trip: str, dim: str, carry: Value) -> Value | None:
     """What an iteration reads: a slice or an element of a sequence that has the loop's axis first."""
     if not w.chance(0.7) or not w.fits((dim, *carry.shape)):
         return None
-    source = w.pick(lambda v: v.shape == (dim, *carry.shape) and v.dtype == carry.dtype and v.text.isidentifier())
+    source = w.pick(
+        lambda v: v.shape == (dim, *carry.shape) and v.dtype == carry.dtype and v.text.isidentifier()
+    )
     if source is None or w.chance(0.5):
         view = w.param("in", carry.dtype, (dim, *carry.shape))
         source = Value(text=view.name, dtype=carry.dtype, shape=(dim, *carry.shape), bound=3.0)
     rest = ", :" * carry.rank
-    return Value(text=f"{source.text}[{trip}{rest}]", dtype=carry.dtype, shape=carry.shape, bound=source.bound)
+    return Value(
+        text=f"{source.text}[{trip}{rest}]", dtype=carry.dtype, shape=carry.shape, bound=source.bound
+    )
 
 
 def ordered(w: Writer, depth: int = 0) -> None:
@@ -140,7 +149,12 @@ def _leave(w: Writer, trip: str, carry: Value) -> None:
 
 
 def _update(w: Writer, carries: list[Value], news: list[Value]) -> None:
-    if len(carries) == 2 and carries[0].shape == carries[1].shape and carries[0].dtype == carries[1].dtype and w.chance(0.4):
+    if (
+        len(carries) == 2
+        and carries[0].shape == carries[1].shape
+        and carries[0].dtype == carries[1].dtype
+        and w.chance(0.4)
+    ):
         w.line(f"{carries[0].text}, {carries[1].text} = {carries[1].text}, {_kept(w, carries[0], news[0])}")
         return
     for carry, new in zip(carries, news, strict=True):
@@ -194,7 +208,9 @@ def repeat(w: Writer) -> None:
     if carry.rank == 0 and w.chance(0.6):
         stop += f" and {carry.text} < {'3.0' if carry.is_float else '50'}"
     elif w.chance(0.4) and carry.rank:
-        low = f"I.reduce.sum(I.cast({carry.text} > {'0.0' if carry.is_float else '0'}, I.i32), axis={tuple_text([str(k) for k in range(carry.rank)])})"
+        axes = tuple_text([str(k) for k in range(carry.rank)])
+        zero = "0.0" if carry.is_float else "0"
+        low = f"I.reduce.sum(I.cast({carry.text} > {zero}, I.i32), axis={axes})"
         stop += f" and {low} < 6"
     with w.block(f"while {stop}:"):
         w.pool.append(carry)

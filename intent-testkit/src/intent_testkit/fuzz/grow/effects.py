@@ -40,7 +40,9 @@ def _change(w: Writer, u: Param, shape: tuple[str, ...]) -> None:
     name, rest = u.name, ", :" * (len(shape) - 1)
     if form == "whole":
         value = w.bounded(w.of(u.dtype, shape), 3.0)
-        w.line(f"{name}[...] = {w.any((value.text, f'{name}[...] * {value.text}' if u.dtype[0] not in 'fb' else value.text))}")
+        w.line(
+            f"{name}[...] = {f'{name}[...] * ' if u.dtype[0] not in 'fb' and w.chance(0.5) else ''}{value.text}"
+        )
     elif form == "reverse":
         i = w.name("i")
         w.line(f"{i} = I.indices(I.domain(0, {n}))")
@@ -59,7 +61,9 @@ def _change(w: Writer, u: Param, shape: tuple[str, ...]) -> None:
     elif form == "symmetric":
         w.line(f"{name}[...] = I.maximum({name}[...], I.transpose({name}[...]))")
     else:
-        w.line(f"{name}[...] = I.maximum({name}[...] , I.reduce.{w.any(('max', 'min'))}({name}[...], axis=1)[:, None])")
+        w.line(
+            f"{name}[...] = I.maximum({name}[...] , I.reduce.{w.any(('max', 'min'))}({name}[...], axis=1)[:, None])"
+        )
 
 
 def partial(w: Writer) -> None:
@@ -95,7 +99,9 @@ def buffer(w: Writer) -> None:
             w.line(f"{name}[{k}{rest}] = {name}[{k}{rest}] + {row.text}")
     elif form == "prefix":
         with w.block(f"for {k} in range(1, {n}):"):
-            w.line(f"{name}[{k}{rest}] = I.maximum({name}[{k} - 1{rest}], {name}[{k}{rest}]) {w.any(('', f' + {zero}'))}")
+            w.line(
+                f"{name}[{k}{rest}] = I.maximum({name}[{k} - 1{rest}], {name}[{k}{rest}]) {w.any(('', f' + {zero}'))}"
+            )
     elif form == "whole":
         w.line(f"{name}[...] = {w.bounded(w.of(dtype, shape), 3.0).text}")
     elif min(w.sizes(n)) >= 1:

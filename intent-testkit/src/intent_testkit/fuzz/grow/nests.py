@@ -26,11 +26,24 @@ def in_place_rows(w: Writer) -> None:
         w.pool = [v for v in before if v.rank <= 1 and v.text.isidentifier()]
         w.let(row, u.dtype, (inner,), 3.0)
         for _ in range(w.any((1, 1, 2))):
-            w.any((pointwise.binary, pointwise.choose, structured.reduce, structured.scan, control.repeat, control.ordered))(w)
+            w.any(
+                (
+                    pointwise.binary,
+                    pointwise.choose,
+                    structured.reduce,
+                    structured.scan,
+                    control.repeat,
+                    control.ordered,
+                )
+            )(w)
         new = w.bounded(w.of(u.dtype, (inner,)), 3.0)
         form = w.any(("plain", "if", "loop", "twice", "return"))
         if form == "if":
-            w.line(f"if I.reduce.max(I.abs({row}), axis=0) > {_number(u, 2)}:" if 0 not in w.sizes(inner) else f"if {i} % 2 == 0:")
+            w.line(
+                f"if I.reduce.max(I.abs({row}), axis=0) > {_number(u, 2)}:"
+                if 0 not in w.sizes(inner)
+                else f"if {i} % 2 == 0:"
+            )
             w.line(f"    {row} = {new.text}")
         elif form == "loop":
             with w.block(f"for _ in range({w.any((0, 2, 3))}):"):
@@ -49,19 +62,25 @@ def through_memory(w: Writer) -> None:
     """An ordered loop whose passes read what earlier passes stored."""
     n = w.any(list(w.symbols))
     rank = w.any((1, 2, 2))
-    shape = (n,) if rank == 1 else (n, w.dim())
+    shape: tuple[str, ...] = (n,) if rank == 1 else (n, w.dim())
     if not w.fits(shape):
         return
     u = w.param("inout", w.any(("i32", "i64", "f32")), shape)
     rest = ", :" * (rank - 1)
     k = w.name("k")
     zero = _number(u, 0)
-    form = w.any(("back", "back", "table", "all", "reversed")) if rank == 2 else w.any(("back", "all", "reversed"))
+    form = (
+        w.any(("back", "back", "table", "all", "reversed"))
+        if rank == 2
+        else w.any(("back", "all", "reversed"))
+    )
     if form == "table":
         j = w.name("j")
         with w.block(f"for {k} in range(1, {n}):"), w.block(f"for {j} in range(1, {shape[1]}):"):
             around = f"I.maximum({u.name}[{k} - 1, {j}], {u.name}[{k}, {j} - 1])"
-            w.line(f"{u.name}[{k}, {j}] = I.maximum({around}, {u.name}[{k}, {j}]) - {_number(u, 1)} + {_number(u, 1)}")
+            w.line(
+                f"{u.name}[{k}, {j}] = I.maximum({around}, {u.name}[{k}, {j}]) - {_number(u, 1)} + {_number(u, 1)}"
+            )
     elif form == "all":
         with w.block(f"for {k} in range({n}):"):
             w.line(f"{u.name}[{k}{rest}] = I.reduce.max({u.name}[...], axis=0)")
@@ -122,7 +141,10 @@ def colliding(w: Writer) -> None:
     i, c = w.name("i"), w.name("i")
     with w.block(f"for {i} in I.parallel(I.domain(0, {m})):"):
         w.line(f"{c} = I.indices(I.domain(0, {d}))")
-        w.line(f"I.scatter_reduce({u.name}, index=({ids.name}[{i}], {c}), value={x.name}[{i}, :], combine=I.{w.any(('add', 'maximum'))})")
+        w.line(
+            f"I.scatter_reduce({u.name}, index=({ids.name}[{i}], {c}), value={x.name}[{i}, :], "
+            f"combine=I.{w.any(('add', 'maximum'))})"
+        )
     if w.chance(0.5):
         w.let(f"{u.name}[...]", dtype, (n, d), 3.0 + 3.0 * max(w.sizes(m)))
     w.features.add("scatter")
@@ -151,10 +173,16 @@ def segments(w: Writer) -> None:
                 w.line(f"{c} = I.maximum({c}, {x.name}[{k}, :])")
             w.line(f"{y.name}[{i}, :] = {c}")
         elif form == "contract":
-            w.line(f"{y.name}[{i}, :] = I.vecmat({x.name}[{part}, 0], {x.name}[{part}, :])" if 0 not in w.sizes(d) else
-                   f"{y.name}[{i}, :] = I.reduce.sum({x.name}[{part}, :], axis=0)")
+            w.line(
+                f"{y.name}[{i}, :] = I.vecmat({x.name}[{part}, 0], {x.name}[{part}, :])"
+                if 0 not in w.sizes(d)
+                else f"{y.name}[{i}, :] = I.reduce.sum({x.name}[{part}, :], axis=0)"
+            )
         elif form == "product":
-            w.line(f"{y.name}[{i}, :] = I.reduce.sum(I.matmul({x.name}[{part}, :], {x.name}[{part}, :], transpose_lhs=True), axis=0)")
+            w.line(
+                f"{y.name}[{i}, :] = I.reduce.sum("
+                f"I.matmul({x.name}[{part}, :], {x.name}[{part}, :], transpose_lhs=True), axis=0)"
+            )
         else:
             w.line(f"{y.name}[{part}, :] = I.cumsum({x.name}[{part}, :], axis=0)")
     w.features.add("ragged")
@@ -223,11 +251,14 @@ def records(w: Writer) -> None:
     w.line(f"{name} = I.record(a={first.text}, b={second.text})")
     view = w.param("in", dtype, (n,))
     with w.block(f"for {k} in range({n}):"):
-        swapped = w.any((f"a={name}.b, b={name}.a + {view.name}[{k}]", f"a={name}.a * 3 + {view.name}[{k}], b={name}.a - {name}.b"))
+        swapped = w.any(
+            (
+                f"a={name}.b, b={name}.a + {view.name}[{k}]",
+                f"a={name}.a * 3 + {view.name}[{k}], b={name}.a - {name}.b",
+            )
+        )
         if len(shape) == 2 and shape[0] == shape[1] and w.chance(0.6):
             swapped = f"a=I.transpose({name}.b), b={name}.a + {view.name}[{k}]"
         w.line(f"{name} = I.record({swapped})")
     w.let(f"{name}.a - {name}.b", dtype, shape)
     w.features.add("loop")
-
-

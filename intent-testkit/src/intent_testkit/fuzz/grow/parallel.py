@@ -23,8 +23,24 @@ def rows(w: Writer) -> None:
             w.pool = [v for v in before if v.rank <= 1]
         w.let(f"{x.text}[{i}, :]", x.dtype, (inner,), 3.0)
         for _ in range(w.any((1, 2, 3))):
-            w.any((pointwise.binary, pointwise.unary, pointwise.choose, structured.reduce, structured.scan, control.branch, control.ordered, structured.contract, control.repeat))(w)
-        results = [v for v in w.pool if v.text.isidentifier() and v not in before and v.dtype != "index" and w.fits((outer, *v.shape))]
+            w.any(
+                (
+                    pointwise.binary,
+                    pointwise.unary,
+                    pointwise.choose,
+                    structured.reduce,
+                    structured.scan,
+                    control.branch,
+                    control.ordered,
+                    structured.contract,
+                    control.repeat,
+                )
+            )(w)
+        results = [
+            v
+            for v in w.pool
+            if v.text.isidentifier() and v not in before and v.dtype != "index" and w.fits((outer, *v.shape))
+        ]
         for result in w.rng.sample(results, min(len(results), w.any((1, 1, 2)))):
             _write(w, result, i, outer)
     w.features.add("parallel")
@@ -49,7 +65,10 @@ def points(w: Writer) -> None:
     turned = y.shape != (m, n) or (m == n and w.chance(0.3))
     where = f"{j}, {i}" if turned else f"{i}, {j}"
     zero = "0.0" if x.is_float else "0"
-    with w.block(f"for {i} in I.parallel(I.domain(0, {m})):"), w.block(f"for {j} in I.parallel(I.domain(0, {n})):"):
+    with (
+        w.block(f"for {i} in I.parallel(I.domain(0, {m})):"),
+        w.block(f"for {j} in I.parallel(I.domain(0, {n})):"),
+    ):
         if w.chance(0.3):
             w.line(f"if {x.text}[{i}, {j}] == {zero}:")
             w.line("    continue")

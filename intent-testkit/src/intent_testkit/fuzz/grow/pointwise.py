@@ -59,10 +59,25 @@ def unary(w: Writer) -> None:
     """One operand."""
     a = w.numeric(least=0) if w.chance(0.9) else w.numeric()
     if a.is_float:
-        text = w.any((f"-{a.text}", f"I.abs({a.text})", f"I.floor({a.text} * 0.5)", f"{a.text} * {a.text}", f"1.0 - {a.text}"))
+        text = w.any(
+            (
+                f"-{a.text}",
+                f"I.abs({a.text})",
+                f"I.floor({a.text} * 0.5)",
+                f"{a.text} * {a.text}",
+                f"1.0 - {a.text}",
+            )
+        )
         bound = a.bound * a.bound if "*" in text and "0.5" not in text else a.bound + 1
     else:
-        options = [f"{a.text} * 3 + 1", f"{a.text} // 2", f"{a.text} % 5", f"{a.text} & 6", f"{a.text} ^ 5", f"{a.text} | 1"]
+        options = [
+            f"{a.text} * 3 + 1",
+            f"{a.text} // 2",
+            f"{a.text} % 5",
+            f"{a.text} & 6",
+            f"{a.text} ^ 5",
+            f"{a.text} | 1",
+        ]
         options += [f"{a.text} << 1", f"{a.text} >> 1", f"{a.text} * {a.text}"]
         if not a.dtype.startswith("u"):
             options += [f"-{a.text}", f"I.abs({a.text} % 7)", f"{a.text} // -3", f"{a.text} % -4"]
@@ -113,6 +128,22 @@ def mix(w: Writer) -> None:
         return
     text = f"{a.text}[:, None] {symbol} {b.text}[None, :]"
     w.let(text, a.dtype, (*a.shape, *b.shape), max(a.bound * b.bound, a.bound + b.bound))
+
+
+def loose(w: Writer) -> None:
+    """Extents that are equal, or one, only at the call."""
+    a = w.numeric(rank=w.any((1, 2)))
+    dim = a.shape[-1]
+    if not dim.isidentifier():
+        return
+    sizes = tuple(w.any((size, size, 1)) for size in w.sizes(dim))
+    other, result = f"Q{len(w.symbols)}", f"R{len(w.symbols)}"
+    w.symbols[other] = sizes
+    b = w.param("in", a.dtype, (other,))
+    w.symbols[result] = tuple(s if q == 1 else q for s, q in zip(w.sizes(dim), sizes, strict=True))
+    w.formulas.append((result, f"{dim} if {other} == 1 else {other}"))
+    y = w.param("out", a.dtype, (*a.shape[:-1], result))
+    w.line(f"{y.name}[...] = {w.bounded(a, 3.0).text} {w.any(('+', '*'))} {b.name}[...]")
 
 
 def positions(w: Writer) -> None:

@@ -8,7 +8,9 @@ FOLDS = {
     "moments": """
 @intent.fn
 def moments_of(part, weight):
-    return I.record(n=I.reduce.sum(part * 0 + 1, axis={axis}), s=I.reduce.sum(part * weight, axis={axis}), high=I.reduce.max(part, axis={axis}))
+    n = I.reduce.sum(part * 0 + 1, axis={axis})
+    s = I.reduce.sum(part * weight, axis={axis})
+    return I.record(n=n, s=s, high=I.reduce.max(part, axis={axis}))
 
 
 @intent.fn
@@ -96,7 +98,8 @@ def fold(w: Writer) -> None:
 
     if kind == "moments":
         scalar = w.scalar(dtype, 2)
-        identity = f"I.record(n={start('0')}, s={start('0')}, high={start(str(-(2**31) if dtype == 'i32' else -(2**63)))})"
+        lowest = start(str(-(2**31) if dtype == "i32" else -(2**63)))
+        identity = f"I.record(n={start('0')}, s={start('0')}, high={lowest})"
         w.line(
             f"{name} = I.region_fold(source={source.text}, axis={axis}, summarize=moments_of, combine=moments_join, "
             f"identity={identity}, operands=({scalar.text},))"
@@ -127,7 +130,8 @@ def scan(w: Writer) -> None:
     zero = f"I.zeros({_tuple(rest)}, I.{dtype})" if rest else f"I.cast(0, I.{dtype})"
     outputs, state = w.name("v"), w.name("v")
     w.line(
-        f"{outputs}, {state} = I.region_scan(source={source.text}, axis={axis}, summarize=linear_of, combine=linear_join, "
+        f"{outputs}, {state} = I.region_scan("
+        f"source={source.text}, axis={axis}, summarize=linear_of, combine=linear_join, "
         f"identity=I.record(a={one}, b={zero}), initial_state={initial.text}, apply=linear_apply, emit=linear_emit)"
     )
     w.let(f"{outputs} + 0", dtype, shape)

@@ -16,7 +16,12 @@ def transpose(w: Writer) -> None:
     if a.rank == 2 and w.chance(0.7):
         w.let(f"I.transpose({a.text})", a.dtype, a.shape[::-1], a.bound)
         return
-    w.let(f"I.transpose({a.text}, {tuple_text([str(p) for p in perm])})", a.dtype, [a.shape[p] for p in perm], a.bound)
+    w.let(
+        f"I.transpose({a.text}, {tuple_text([str(p) for p in perm])})",
+        a.dtype,
+        [a.shape[p] for p in perm],
+        a.bound,
+    )
 
 
 def reshape(w: Writer) -> None:

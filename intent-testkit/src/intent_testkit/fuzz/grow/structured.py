@@ -84,7 +84,7 @@ def generic_reduce(w: Writer) -> None:
         w.helper("plus", PLUS)
         w.let(f"I.reduce({a.text}, axis={text}, identity={zero}, combine=plus)", dtype, rest, a.bound * size)
         return
-    if dtype in {"f16", "bf16"} or (not a.is_float):
+    if dtype in {"f16", "bf16"} or not a.is_float or w.special:  # infinities pass the identity's 9
         source = w.of("i64", a.shape)
         dtype, zero, big = "i64", "0", "9"
         low = f"{source.text} % 9"
@@ -94,7 +94,7 @@ def generic_reduce(w: Writer) -> None:
     name = w.name("r")
     w.line(
         f"{name} = I.reduce(I.record(low={low}, high={low}, total={low}), axis={text}, "
-        f"identity=I.record(low={big}, high={'-' if dtype[0] != 'u' else ''}{big if dtype[0] != 'u' else zero}, total={zero}), "
+        f"identity=I.record(low={big}, high=-{big}, total={zero}), "
         "combine=extremes)"
     )
     w.let(f"{name}.high - {name}.low", dtype, rest, 18.0)
@@ -143,7 +143,12 @@ def scan(w: Writer) -> None:
     elif kind == "last":
         w.helper("last", LAST)
         zero = "0.0" if a.is_float else "0"
-        w.let(f"I.scan({a.text}, axis={axis}, identity={zero}, combine=last{options})", a.dtype, a.shape, a.bound)
+        w.let(
+            f"I.scan({a.text}, axis={axis}, identity={zero}, combine=last{options})",
+            a.dtype,
+            a.shape,
+            a.bound,
+        )
     else:
         w.helper("compose", MATRICES)
         dtype = w.any(("i32", "i64"))
@@ -158,7 +163,9 @@ def scan(w: Writer) -> None:
 
 def contract(w: Writer) -> None:
     """A contraction: matrix forms, several pairs, batches, and a value with itself."""
-    form = w.any(("matmul", "matmul", "gram", "matvec", "dot", "pairs", "batch", "transposed", "batched matmul"))
+    form = w.any(
+        ("matmul", "matmul", "gram", "matvec", "dot", "pairs", "batch", "transposed", "batched matmul")
+    )
     a = w.numeric(rank={"matvec": 2, "dot": 1, "pairs": 2, "batch": 3, "batched matmul": 3}.get(form, 2))
     a = w.bounded(a, 8.0)
     dtype = widened(a.dtype)

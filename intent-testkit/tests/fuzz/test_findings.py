@@ -1,0 +1,125 @@
+"""What the fuzzer found, as the smallest kernels that showed it. Each runs under many plans."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from intent_testkit.fuzz.judge import Options, judge
+from intent_testkit.fuzz.reading import read
+from intent_testkit.fuzz.report import report
+
+MANY = Options(random_plans=9, adversaries=3)
+
+
+@dataclass(frozen=True)
+class Finding:
+    about: str
+    source: str
+    extents: tuple[dict[str, int], ...]
+    draws: dict[str, tuple[str, str]] = field(default_factory=dict)
+    scalars: dict[str, int] = field(default_factory=dict)
+
+
+FINDINGS = (
+    Finding(
+        "two instance axes of one class in the second segment shared a lane dim",
+        """
+@intent.kernel
+def two_squares(x: I.In[I.f32, ("K", "K")], v: I.In[I.i32, ("K", "K")],
+                y: I.Out[I.f32, ("K", "K")], w: I.Out[I.i32, ("K", "K")]):
+    y[...] = x[...]
+    w[...] = v[...]
+""",
+        ({"K": 5}, {"K": 4}),
+    ),
+    Finding(
+        "a read held at its position read the rows of other instances",
+        """
+@intent.kernel
+def old_rows(u: I.InOut[I.i8, ("N", "N")], y: I.Out[I.i8, ("N", "N")]):
+    old = u[...]
+    u[...] = I.reduce.max(u[...], axis=1)[:, None]
+    y[...] = old
+""",
+        ({"N": 5}, {"N": 1}),
+    ),
+    Finding(
+        "a branch with effects inside a loop was read beyond its home",
+        """
+@intent.kernel
+def scan_of_carry(u: I.InOut[I.i8, ("N", "N", "M")], x: I.In[I.f32, ("N", "M", "N")]):
+    c = I.full((u.shape[2], u.shape[0]), 1, I.f32)
+    for k in range(u.shape[0]):
+        if k == 2:
+            break
+        c = I.clamp(I.cumsum(c, axis=1) * x[k, :, :], -3.0, 3.0)
+        u[k, :, :] = I.cast(I.transpose(c), I.i8)
+""",
+        ({"N": 4, "M": 3}, {"N": 1, "M": 2}),
+    ),
+    Finding(
+        "two reductions by one combine shared its region",
+        """
+@intent.fn
+def extremes(a, b):
+    return I.record(low=I.minimum(a.low, b.low), high=I.maximum(a.high, b.high), total=a.total + b.total)
+
+
+@intent.kernel
+def twice_reduced(x: I.In[I.i64, ("M", "N", "M")], y: I.Out[I.i64, ("P", "M")], z: I.Out[I.i64, ("N", "M")]):
+    r = I.reduce(I.record(low=x[...], high=x[...], total=x[...]), axis=0,
+                 identity=I.record(low=9, high=-9, total=0), combine=extremes)
+    y[...] = r.total
+    z[...] = r.high
+""",
+        ({"M": 3, "N": 4, "P": 4}, {"M": 2, "N": 2, "P": 2}),
+    ),
+    Finding(
+        "a fence of a buffer stood outside of the loop that allocates it",
+        """
+@intent.kernel
+def buffer_in_loop(s: I.i32, x: I.In[I.f32, ("N", "M")], z: I.In[I.i32, ("N",)],
+                   y: I.Out[I.f32, ("N", "M")], w: I.Out[I.i32, ("M", "N")]):
+    N, M = x.shape
+    if s > 2:
+        return
+    for i in range(N):
+        b = I.buffer((M,), I.f32, init=0.0)
+        I.scatter_unique(b, index=M - 1 - I.indices(I.domain(0, M)), value=x[i, :])
+        y[i, :] = b[...]
+    w[...] = z[...]
+""",
+        ({"N": 4, "M": 3}, {"N": 0, "M": 2}),
+    ),
+    Finding(
+        "a carry that nothing needs read what another segment writes",
+        """
+@intent.kernel
+def dead_carry(s: I.i32, u: I.InOut[I.i32, ("N", "N")], x: I.In[I.i32, ("K", "N", "N")],
+               z: I.In[I.f32, ("K", "M", "N")], y: I.Out[I.f32, ("M", "N")]):
+    N = u.shape[0]
+    M = y.shape[0]
+    for i in I.parallel(I.domain(0, N)):
+        u[i, :] = I.minimum(u[i, :], 1)
+    c = u[...]
+    total = I.zeros((M, N), I.f32)
+    for k in range(x.shape[0]):
+        if k == 2:
+            break
+        if s > 0:
+            c = c - x[k, :, :]
+        total = total + z[k, :, :]
+    y[...] = total
+""",
+        ({"N": 5, "M": 3, "K": 4}, {"N": 1, "M": 0, "K": 1}),
+    ),
+)
+
+
+@pytest.mark.parametrize("finding", FINDINGS, ids=lambda f: f.about)
+def test_findings_stay_fixed(finding):
+    program = read(finding.source, *finding.extents, draws=finding.draws, scalars=finding.scalars)
+    failure = judge(program, MANY)
+    assert failure is None, report(failure)
