@@ -9,7 +9,7 @@ operation that uses it does. Every axis of a group's instances counts for everyt
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -32,8 +32,33 @@ ENTRIES: Final = (
 )  # fmt: skip
 Cell = tuple[str, str]
 
+_ONE_AFTER_ANOTHER = "no atomic performs it: one instance does, element by element, whatever the plan says"
+IMPOSSIBLE: Final[dict[Cell, str]] = {
+    (entry, "scatter_reduce, own combine"): _ONE_AFTER_ANOTHER
+    for entry in ENTRIES
+    if entry not in ("serial 1", "segments")
+}
+"""Cells that no plan can exercise, with the reason."""
 
-def kind_of(op: kir.Op) -> str:  # noqa: C901 - one case per operation
+
+def kinds() -> frozenset[str]:
+    """Every kind of operation of the logical IR, so that one without any case is an empty row."""
+    finer = {
+        kir.Reduce: ("reduce", "reduce, own combine", "arg_reduce"),
+        kir.Scan: ("scan", "scan, own combine"),
+        kir.ScatterReduce: ("scatter_reduce", "scatter_reduce, own combine"),
+        kir.Load: ("load", "buffer load"),
+        kir.Store: ("store", "buffer store"),
+        kir.Atomic: ("atomic update", "atomic load", "atomic store", "atomic compare_exchange"),
+        kir.For: ("for", "parallel"),
+    }
+    every = [
+        t for t in vars(kir).values() if isinstance(t, type) and issubclass(t, kir.Op) and t is not kir.Op
+    ]
+    return frozenset(name for t in every for name in finer.get(t, (_plain(t),)))
+
+
+def kind_of(op: kir.Op) -> str:
     """The name under which an operation is counted: finer than its class where construction differs."""
     match op:
         case kir.Reduce():
@@ -49,11 +74,17 @@ def kind_of(op: kir.Op) -> str:  # noqa: C901 - one case per operation
         case kir.Store():
             return "store" if isinstance(op.target, kir.View) else "buffer store"
         case kir.Atomic():
-            return f"atomic {op.kind}" if op.kind in ("load", "store", "compare_exchange") else "atomic update"
+            return (
+                f"atomic {op.kind}" if op.kind in ("load", "store", "compare_exchange") else "atomic update"
+            )
         case kir.For():
             return "parallel" if op.parallel else "for"
         case _:
-            return "".join(f"_{c.lower()}" if c.isupper() else c for c in type(op).__name__).strip("_")
+            return _plain(type(op))
+
+
+def _plain(kind: type[kir.Op]) -> str:
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in kind.__name__).strip("_")
 
 
 @dataclass(frozen=True)
@@ -74,6 +105,7 @@ class _Facts:
 def _reached(group: Group, analysis: Analysis) -> Iterator[kir.Op]:
     """Every operation that a group computes: its effects, the control around them, all that they need."""
     definitions = analysis.definitions
+    promises = [op for op in walk(analysis.kernel.body) if isinstance(op, kir.AssumeInBounds)]
     pending: list[kir.Op] = [op for unit in group.units for op in (*unit.prefix, unit.op)]
     whole = {unit.op.id for unit in group.units}
     seen: set[int] = set()
@@ -92,6 +124,7 @@ def _reached(group: Group, analysis: Analysis) -> Iterator[kir.Op]:
         pending += [definitions.op[v.id] for v in used if v.id in definitions.op]
         owner = next((definitions.owner.get(definitions.region[r.id]) for r in op.results), None)
         pending += [owner] if owner is not None and owner.id not in seen else []
+        pending += [p for p in promises if p.index in op.results]
 
 
 def _labels(analysis: Analysis) -> dict[int, frozenset[str]]:
@@ -121,12 +154,16 @@ def exercised(facts: _Facts, extents: Extents, plan: Plan, program: Program) -> 
     cells: set[Cell] = set()
     analysis = facts.compiled.analysis
     named = facts.compiled.named(extents)
-    ops = {op.id: op for op in walk(analysis.kernel.body)}
+    ops: dict[int, kir.Op] = {op.id: op for op in walk(analysis.kernel.body)}
     for (group, members), laid in zip(facts.groups, plan.groups, strict=True):
         common = set(_shared_entries(group, laid, named))
         if len(program.segments) > 1:
             common.add("segments")
         for k in members:
+            if k in group.ordered and not isinstance(ops[k], kir.For):
+                cells.add(("serial 1", kind_of(ops[k])))  # whatever the plan says
+                cells.update(("segments", kind_of(ops[k])) for _ in program.segments[1:])
+                continue
             entries = common | set(_inner_entries(analysis, laid, facts.labels[k], named))
             entries |= set(_guards(analysis, group, laid, facts.labels[k], program.guards))
             cells |= {(entry, kind_of(ops[k])) for entry in entries}
@@ -168,26 +205,37 @@ def _guards(
 
 
 def measure(cases: Iterable[Case] = ALL) -> Counter[Cell]:
-    """How many cases exercise each cell, by the plans of the differential suite."""
+    """How many cases exercise each cell, by the plans of the differential suite.
+
+    The cell ``("", kind)`` counts the cases that have the operation at all.
+    """
     found: Counter[Cell] = Counter()
     for case in cases:
         compiled = Compiled(case)
         facts = _Facts.of(compiled)
-        cells: set[Cell] = set()
+        cells: set[Cell] = {("", kind_of(op)) for op in walk(compiled.kernel.body)}
         for point, plan in plans_of(compiled):
             if all(point.extents.values()):
                 cells |= exercised(facts, point.extents, plan, compiled.constructed(plan))
-        kinds = {kind_of(op) for op in walk(compiled.kernel.body)}
         found.update(cells)
-        found.update((("", kind) for kind in kinds))
     return found
 
 
-def rows(found: Counter[Cell]) -> Iterator[str]:
-    """The table as lines of text: one row per kind of operation, the number of cases in each cell."""
-    kinds = sorted({kind for _, kind in found})
-    width = max(map(len, kinds), default=0)
+def empty(found: Mapping[Cell, int]) -> list[Cell]:
+    """Cells that could be exercised and are not."""
+    every = [(entry, kind) for kind in sorted(kinds()) for entry in ENTRIES]
+    return [cell for cell in every if not found.get(cell) and cell not in IMPOSSIBLE]
+
+
+def rows(found: Mapping[Cell, int]) -> Iterator[str]:
+    """The table as lines of text: a row per kind of operation, in each cell the number of cases (``x``: impossible)."""
+    names = sorted(kinds())
+    width = max(map(len, names))
     yield " " * width + "  cases " + " ".join(f"{entry:>14}" for entry in ENTRIES)
-    for kind in kinds:
-        counts = " ".join(f"{found[entry, kind] or '-':>14}" for entry in ENTRIES)
-        yield f"{kind:<{width}}  {found['', kind]:>5} {counts}"
+    for kind in names:
+        texts = ["x" if (entry, kind) in IMPOSSIBLE else found.get((entry, kind)) or "-" for entry in ENTRIES]
+        yield f"{kind:<{width}}  {found.get(('', kind), 0):>5} " + " ".join(f"{text:>14}" for text in texts)
+    for reason in sorted(set(IMPOSSIBLE.values())):
+        yield f"x  {', '.join(sorted({kind for (_, kind), why in IMPOSSIBLE.items() if why == reason}))}: {reason}"
+    for entry, kind in empty(found):
+        yield f"EMPTY: {kind} under '{entry}'"

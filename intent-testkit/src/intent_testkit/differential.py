@@ -40,13 +40,19 @@ def check_logical(case: Case) -> None:
 
 
 def plans_of(compiled: Compiled) -> Iterator[tuple[Point, Plan]]:
-    """What :func:`check_plans` runs: minimal, default and random plans at an empty and the two largest assignments."""
+    """What :func:`check_plans` runs: minimal, default and random plans at an empty and the two largest assignments.
+
+    The smaller of the two also gets the systematic plans.
+    """
     layouts = variants(compiled.case)
-    for number, extents in enumerate(_chosen(compiled.case)):
+    chosen = _chosen(compiled.case)
+    middle = next((extents for extents in chosen if all(extents.values())), None)
+    for number, extents in enumerate(chosen):
         point = Point(case=compiled.case, extents=extents, variant=layouts[number % len(layouts)])
         yield point, compiled.minimal(extents)
         yield point, compiled.default(extents)
-        for plan in compiled.random(extents, _generator(point), RANDOM_PLANS):
+        more = compiled.systematic(extents) if extents is middle else ()
+        for plan in (*compiled.random(extents, _generator(point), RANDOM_PLANS), *more):
             yield point, plan
 
 
@@ -63,10 +69,9 @@ def check_plans(case: Case) -> None:
             _: Any,
             named: dict[str, Any],
             program: Program = program,
-            extents: Extents = point.extents,
-            order: np.random.Generator = _generator(point),
+            point: Point = point,
         ) -> None:
-            compiled.run_physical(program, named, extents, order)
+            compiled.run_physical(program, named, point.extents, _generator(point))
 
         _attempt(point, execute, f"plan '{plan.name}'\n{plan}")
 

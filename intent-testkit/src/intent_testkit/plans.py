@@ -6,25 +6,35 @@ Nothing here has a fallback: the program that is built is the program of the pla
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from intent.construct import Analysis, Plan, analyze, construct
+from intent.construct import Analysis, GroupPlan, Inner, Plan, analyze, construct, resident, serial
 from intent.frontend import lower
 from intent.kir import Kernel
-from intent.physical import Program
+from intent.physical import Guard, Program
 from intent.physical.verify import verify
 from intent.planning import default_plan, minimal_plan, random_plan
+from intent.planning.legal import bound_of, divisible, legal, must_be_whole, power_of_two, size_of
 from intent.provider import Capabilities
 from intent.provider.registry import registry
 from intent.reference import physical
 from intent.reference.logical import Adversary, Choices
 from intent.reference.logical import evaluate as evaluate_logical
-from intent.types.extent import Scalar, Symbol
+from intent.types.extent import Scalar, Symbol, const
 from intent_testkit.cases.case import Case, ScalarSpec
 from intent_testkit.cases.draw import Extents
 
+# Blocks of instance axes, the axis that stays inside, and how inner axes are walked (None: at once).
+_WAYS: Final[tuple[tuple[int, int | None, Inner | None], ...]] = (
+    (4, None, serial(1)),
+    (1, None, None),
+    (4, 0, serial(1)),
+    (2, -1, serial(4)),
+    (1, 0, None),
+)
+_NO_GUARD: Final = Guard(kind="divisible", extent=const(1), bound=1)
 # Random plans repeat themselves on kernels with one short axis; there are never more tries than this.
 _TRIES = 40
 
@@ -57,6 +67,46 @@ class Compiled:
             if plan not in seen and len(seen) <= count:
                 seen.add(plan)
                 yield plan
+
+    def systematic(self, extents: Extents) -> Iterator[Plan]:
+        """Plans that between them lay out every axis in every way: what random plans may leave out.
+
+        All instance blocks 1 or 4; the first, the last or no axis kept inside; inner axes element by element, in
+        blocks of 4 or at once; programs grouped; every guard that holds.
+        """
+        for block, kept, how in _WAYS:
+            yield self._laid_out(extents, block, kept, how)
+
+    def _laid_out(self, extents: Extents, block: int, kept: int | None, how: Inner | None) -> Plan:
+        named, analysis = dict(self.named(extents)), self.analysis
+        whole = must_be_whole(analysis)
+        guards: set[Guard] = set()
+        inner = []
+        for label, axis in sorted(analysis.inner.items()):
+            size = bound_of(analysis, label, named, 64)
+            if label in whole or (how is None and axis.extent.launch_visible):
+                inner.append((label, resident(power_of_two(size))))
+                continue
+            chosen = how or serial(4)
+            inner.append((label, chosen))
+            guards.add(divisible(axis.extent, chosen.size, size) or _NO_GUARD)
+        groups = []
+        for group in analysis.groups:
+            axes = list(group.axes)
+            walked = dict(inner)
+            if kept is not None and axes and not group.snapshot:
+                own = axes.pop(kept)
+                if own.single:
+                    walked[own.label] = serial(1)  # control depends on the point
+            instance = tuple((a.label, 1 if a.single else block) for a in axes)
+            for a in axes:
+                guards.add(divisible(a.extent, block, size_of(a.extent, named, 64)) or _NO_GUARD)
+            groups.append(
+                GroupPlan(instance=instance, inner=tuple(walked.items()), grouped=2 if len(axes) > 1 else 1)
+            )
+        guards.discard(_NO_GUARD)
+        plan = Plan(groups=tuple(groups), guards=tuple(sorted(guards, key=str)), name="systematic")
+        return legal(plan, analysis, self.capabilities)
 
     def program(self, plan: Plan) -> Program:
         """The verified program of exactly this plan."""

@@ -1,9 +1,14 @@
-"""The table at the end of a conformance run: per provider, how many cases hold at all of their points."""
+"""Tables: at the end of a conformance run, how many cases hold per provider; and the coverage of plans.
+
+``python -m intent_testkit.report --coverage`` prints how many cases exercise each (entry of a plan, kind of
+operation), as the differential suite runs them.
+"""
 
 from __future__ import annotations
 
+import argparse
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 
@@ -33,3 +38,25 @@ def table(outcomes: Iterable[Outcome]) -> Iterator[str]:
             yield f"  excused: {', '.join(excused)}"
         if failed:
             yield f"  failed: {', '.join(failed)}"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the table of coverage."""
+    parser = argparse.ArgumentParser(
+        prog="python -m intent_testkit.report", description="tables of the testkit"
+    )
+    parser.add_argument("--coverage", action="store_true", required=True, help="plan entries x operations")
+    parser.add_argument(
+        "--intent-case", metavar="TEXT", default="", help="only cases whose name contains TEXT"
+    )
+    given = parser.parse_args(arguments)
+    # Imported here: the table of a conformance run needs neither plans nor construction.
+    from intent_testkit.cases import ALL
+    from intent_testkit.coverage import measure, rows
+
+    for line in rows(measure(case for case in ALL if given.intent_case in case.name)):
+        print(line)  # noqa: T201 - this is the program's output
+
+
+if __name__ == "__main__":
+    main()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from intent_testkit.cases.case import Case, Values, inout, out, segment, sizes, view
+from intent_testkit.cases.case import Case, Values, inout, out, scalar, segment, sizes, view
 from intent_testkit.cases.draw import Array, Extents, among, coordinates, integers
 from intent_testkit.cases.memory import philox
 from intent_testkit.kernels import corners as k
@@ -103,6 +103,25 @@ def _kept(v: Values) -> dict[str, object]:
     return {"y": kept + kept.sum(axis=1, keepdims=True)}
 
 
+def _sums(v: Values) -> dict[str, object]:
+    sums, most, k_ = v.sums.copy(), v.most.copy(), len(v.sums)
+    for (i, j), value in np.ndenumerate(v.x):
+        sums[(i + j) % k_] += value
+        most[(i * 2 + j) % k_] = max(most[(i * 2 + j) % k_], value)
+    return {"sums": sums, "most": most, "bits": v.raw("x").copy().view(np.uint32)}
+
+
+def _mixed(v: Values) -> dict[str, object]:
+    mixed = v.mixed.copy()
+    for (i, j), value in np.ndenumerate(v.x):
+        mixed[(i + j) % len(mixed)] ^= value
+    return {"mixed": mixed}
+
+
+def _tripled(v: Values) -> dict[str, object]:
+    return {"y": v.x * (3**v.n % 101)}
+
+
 def _some_free(rng: np.random.Generator, shape: tuple[int, ...], _: Extents) -> Array:
     return np.where(rng.random(shape) < 0.7, -1, -2)
 
@@ -146,7 +165,7 @@ CASES = (
             out("chosen", "i32", "M"),
         ),
         oracle=_effects,
-        extents=sizes("N M K", (0, 0, 3), (0, 2, 1), (1, 1, 1), (9, 3, 5), (33, 4, 7)),
+        extents=sizes("N M K", (0, 0, 3), (0, 2, 1), (1, 1, 1), (9, 6, 5), (33, 4, 7)),
         variants=("contiguous", "strided", "flipped"),
         segments=(segment("N"), segment("", "1"), segment("M")),
     ),
@@ -165,7 +184,7 @@ CASES = (
             out("e", "f32", "M N"),
         ),
         oracle=_packed,
-        extents=sizes("M G N S K", (2, 0, 3, 0, 0), (1, 1, 1, 1, 2), (3, 2, 5, 3, 6), (5, 3, 9, 8, 16)),
+        extents=sizes("M G N S K", (2, 0, 3, 0, 0), (1, 1, 1, 1, 2), (4, 2, 8, 3, 6), (5, 3, 9, 8, 16)),
         segments=(segment("M N"),),
     ),
     Case(
@@ -239,7 +258,7 @@ CASES = (
         kernel=k.tensors_in_buffers,
         parameters=(view("x", "i32", "A M N", SMALL), out("y", "i32", "A M N")),
         oracle=_kept,
-        extents=sizes("A M N", (0, 2, 3), (2, 3, 0), (1, 1, 1), (3, 4, 5), (4, 5, 9)),
+        extents=sizes("A M N", (0, 2, 3), (2, 3, 0), (1, 1, 1), (6, 4, 5), (4, 5, 9)),
         segments=(segment("A"),),
     ),
     Case(
@@ -254,5 +273,37 @@ CASES = (
         oracle=lambda v: {"y": v.x[v.at] + 1, "z": v.x * 2},
         extents=sizes("M K N", (0, 3, 2), (1, 1, 1), (3, 5, 7), (4, 9, 33)),
         segments=(segment("M K", "K*M"), segment("N")),
+    ),
+    Case(
+        name="plane_of_sums",
+        kernel=k.plane_of_sums,
+        parameters=(
+            view("x", "i32", "M N", SMALL),
+            inout("sums", "i32", "K", SMALL),
+            inout("most", "i32", "K", SMALL),
+            out("bits", "u32", "M N"),
+        ),
+        oracle=_sums,
+        extents=sizes("M N K", (0, 3, 2), (1, 1, 1), (3, 8, 5), (9, 7, 6)),
+        variants=("contiguous", "strided", "flipped"),
+        segments=(segment("M N"),),
+    ),
+    Case(
+        name="mixed_by_points",
+        kernel=k.mixed_by_points,
+        parameters=(view("x", "i32", "M N", SMALL), inout("mixed", "i32", "K", SMALL)),
+        oracle=_mixed,
+        extents=sizes("M N K", (0, 3, 2), (1, 1, 1), (3, 8, 5), (9, 7, 6)),
+        variants=("contiguous", "strided", "flipped"),
+        segments=(segment("", "1"),),
+    ),
+    Case(
+        name="uniform_while",
+        kernel=k.uniform_while,
+        parameters=(scalar("n", "i32", 4), view("x", "i32", "M N", SMALL), out("y", "i32", "M N")),
+        oracle=_tripled,
+        extents=sizes("M N", (0, 3), (1, 1), (6, 8), (5, 9)),
+        # Every instance would run the loop again.
+        segments=(segment("", "1"),),
     ),
 )

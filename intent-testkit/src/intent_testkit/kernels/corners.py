@@ -109,7 +109,7 @@ def effects_apart(
     for i in I.parallel(I.domain(0, M)):
         best = I.cast(0, I.i32)
         for j in range(K):
-            if z[i, j] > best:
+            if z[i, j] > best:  # noqa: PLR1730 - the branch is the point
                 best = z[i, j]
         chosen[i] = best
 
@@ -240,3 +240,41 @@ def promised_gather(
     I.assume_in_bounds(i, x, 0)
     y[...] = x[i] + 1
     z[...] = x[...] * 2
+
+
+@intent.kernel
+def plane_of_sums(
+    x: I.In[I.i32, ("M", "N")],
+    sums: I.InOut[I.i32, ("K",)],
+    most: I.InOut[I.i32, ("K",)],
+    bits: I.Out[I.u32, ("M", "N")],
+):
+    """Colliding writes under two parallel axes, and the bits of a tensor of rank two."""
+    M, N = x.shape
+    K = sums.shape[0]
+    for i in I.parallel(I.domain(0, M)):
+        for j in I.parallel(I.domain(0, N)):
+            I.scatter_reduce(sums, index=((i + j) % K,), value=x[i, j], combine=I.add)
+            I.atomic.max(most[(i * 2 + j) % K], x[i, j])
+    bits[...] = I.bitcast(x[...], I.u32)
+
+
+@intent.kernel
+def mixed_by_points(x: I.In[I.i32, ("M", "N")], mixed: I.InOut[I.i32, ("K",)]):
+    """A colliding write that no atomic performs, under two parallel axes."""
+    M, N = x.shape
+    K = mixed.shape[0]
+    for i in I.parallel(I.domain(0, M)):
+        for j in I.parallel(I.domain(0, N)):
+            I.scatter_reduce(mixed, index=((i + j) % K,), value=x[i, j], combine=exclusive_or)
+
+
+@intent.kernel
+def uniform_while(n: I.i32, x: I.In[I.i32, ("M", "N")], y: I.Out[I.i32, ("M", "N")]):
+    """A while that no point takes part in."""
+    factor = I.cast(1, I.i32)
+    k = n
+    while k > 0:
+        factor = factor * 3 % 101
+        k = k - 1
+    y[...] = x[...] * factor
