@@ -115,6 +115,31 @@ def dead_carry(s: I.i32, u: I.InOut[I.i32, ("N", "N")], x: I.In[I.i32, ("K", "N"
 """,
         ({"N": 5, "M": 3, "K": 4}, {"N": 1, "M": 0, "K": 1}),
     ),
+    Finding(
+        "points whose control depends on them were laid out in lanes where their loop stays inside",
+        """
+@intent.kernel
+def joined_points(s: I.i32, u: I.InOut[I.i32, ("M",)], v: I.InOut[I.f32, ("M",)], x: I.In[I.f32, ("M", "M")],
+                  offsets: I.In[I.i32, ("P",)], y: I.Out[I.f32, ("N", "M")]):
+    M = u.shape[0]
+    N = y.shape[0]
+    u[...] = u[...] + 1
+    if s > 2:
+        return
+    b = I.buffer((M,), I.i32, init=u[...])
+    for k in range(M):
+        b[k] = b[k] + 1
+    v[...] = I.cast(b[...] % 3, I.f32)
+    axis = I.domain(0, M)
+    for i in I.parallel(I.domain(0, N)):
+        c = I.zeros((M,), I.f32)
+        for k in axis[offsets[i]:offsets[i + 1]]:
+            c = I.maximum(c, x[k, :])
+        y[i, :] = c
+""",
+        ({"M": 5, "N": 3, "P": 4}, {"M": 1, "N": 1, "P": 2}),
+        {"offsets": ("offsets", "M")},
+    ),
 )
 
 

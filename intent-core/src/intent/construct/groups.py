@@ -36,7 +36,7 @@ class Group:
     """Effects that share an instance domain.
 
     ``keys``: execution axis -> label of the instance axis. ``statements``: operations to run, enclosing control
-    included. ``eager``: reads held at their position. ``snapshot``: stores that overwrite what other lanes of the
+    included. ``steering``: parallel loops whose points must run one by one. ``eager``: reads held at their position. ``snapshot``: stores that overwrite what other lanes of the
     same statement read. ``ordered``: writes and loops that must run one element after the other. ``joined``: why
     units were joined.
     """
@@ -49,6 +49,7 @@ class Group:
     ordered: set[int]
     joined: tuple[str, ...] = ()
     units: tuple[Unit, ...] = ()
+    steering: frozenset[int] = frozenset()
 
     @property
     def shared_out(self) -> set[str]:
@@ -214,7 +215,15 @@ class Grouping:
             op.id for unit in units for op, sig in unit.writes if self._overwrites_reads(unit, op, sig)
         }
         return Group(
-            tuple(axes), keys, statements, self.eager, snapshot, self._ordered(units), why, tuple(units)
+            tuple(axes),
+            keys,
+            statements,
+            self.eager,
+            snapshot,
+            self._ordered(units),
+            why,
+            tuple(units),
+            frozenset(loop for _, loop, _ in singles),
         )
 
     def _ordered(self, units: list[Unit]) -> set[int]:

@@ -124,7 +124,8 @@ class Runner:
         else:
             axis = (-op.id - 1, 0)
             e = c.analysis.trip_count(op)
-            traversal = Inner(mode="serial") if op.id in self.group.ordered else c.traversal(axis)
+            one_by_one = op.id in self.group.ordered or op.id in self.group.steering
+            traversal = Inner(mode="serial") if one_by_one else c.traversal(axis)
             walked = walk_axes(
                 c, [(0, c.analysis.classes.label(axis), e, traversal)], c.used_dims((), frame), frame
             )

@@ -15,7 +15,8 @@ def single_points(effects: Effects, units: list[Unit]) -> set[AxisKey]:
     """Parallel points on which a loop bound, a heavy branch or a run-time extent depends."""
     found: set[AxisKey] = set()
     for unit in units:
-        for f in unit.prefix:
+        inside = [o for r in regions_of(unit.op) for o in walk(r)]
+        for f in (*unit.prefix, *(o for o in (unit.op, *inside) if isinstance(o, kir.For) and o.parallel)):
             tainted = _tainted(effects, f.body.args[0])
             if any(_steers(effects, op, tainted) for op in walk(f.body)):
                 found.add(("for", f.id, 0))
