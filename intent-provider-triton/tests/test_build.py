@@ -93,6 +93,14 @@ def test_an_unknown_target_is_a_build_failure(target):
         PROVIDER.build(PROVIDER.serialize(programs.add()), target)
 
 
+def test_a_build_under_tritons_own_interpreter_says_so(monkeypatch):
+    import triton
+
+    monkeypatch.setattr(triton.knobs.runtime, "interpret", True)
+    with pytest.raises(BuildFailure, match="TRITON_INTERPRET"):
+        PROVIDER.build(PROVIDER.serialize(programs.add()), "sm_90")
+
+
 def test_text_that_triton_refuses_is_a_build_failure_with_its_message():
     good = PROVIDER.serialize(programs.add())
     bad = Source(

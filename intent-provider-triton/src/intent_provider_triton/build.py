@@ -57,6 +57,10 @@ def compiled(
 ) -> Any:
     """Triton's compiled kernel for a compute capability such as 90. Raises BuildFailure with Triton's message."""
     module = triton()
+    if module.knobs.runtime.interpret:
+        raise BuildFailure(
+            "triton", target=f"sm_{capability}", log="TRITON_INTERPRET is set; Triton then compiles nothing"
+        )
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
 
