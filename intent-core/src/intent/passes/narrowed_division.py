@@ -7,7 +7,7 @@ Requires: a verified program. Ensures: the same values up to 2**-12 of the narro
 
 The exact sequence rounds twice: to f32 (0.5 ulp) and to the narrow type. An approximate quotient is within 2 f32
 ulp, so an f16 result is within 0.5 + 2**-12 ulp of the true quotient instead of 0.5 + 2**-14; bf16 is closer still.
-See docs/decisions/0004-narrowed-division.md.
+See docs/decisions/0003-narrowed-division.md.
 """
 
 from __future__ import annotations
