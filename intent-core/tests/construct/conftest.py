@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,16 +45,19 @@ class Built:
         return found
 
     def plans(self, extents: Mapping[str, int], count: int = PLANS) -> Iterator[Plan]:
-        """The minimal plan, the default one and random ones, each once."""
+        """The minimal plan, the default one, everything inside one instance, and random ones, each once."""
         capabilities = registry().get("reference").capabilities
         rng = np.random.default_rng(zlib.crc32(f"{self.kernel.name}{sorted(extents.items())}".encode()))
         seen: list[Plan] = []
-        for number in range(count + 2):
-            make = (minimal_plan, default_plan)[number] if number < 2 else None
-            if make is not None:
-                plan = make(self.analysis, capabilities, extents)
+        for number in range(count + 3):
+            if number < 2:
+                plan = (minimal_plan, default_plan)[number](self.analysis, capabilities, extents)
             else:
                 plan = random_plan(self.analysis, capabilities, rng, extents)
+            if number == 2:
+                if any(g.snapshot for g in self.analysis.groups):
+                    continue  # such a store has to own what it overwrites
+                plan = replace(plan, groups=tuple(replace(g, instance=(), grouped=1) for g in plan.groups))
             if plan not in seen:
                 seen.append(plan)
                 yield plan

@@ -272,3 +272,32 @@ def test_buffers(differ, rng, m, n):
         np.add.at(wanted[i], (np.arange(n) * 3 + 1) % max(n, 1), q[i])
     arguments = {"x": q, "y": np.zeros((m, n), np.int32)}
     differ(buffer_of_a_point, arguments, {"y": wanted[:, ::-1]})
+
+
+@intent.kernel
+def three_effects(
+    x: I.In[I.i32, ("M", "N")],
+    low: I.InOut[I.i32, ("M",)],
+    total: I.InOut[I.i64, ("N",)],
+    y: I.Out[I.i32, ("M", "N")],
+):
+    M, N = x.shape
+    for i in I.parallel(I.domain(0, M)):
+        for j in I.parallel(I.domain(0, N)):
+            I.atomic.min(low[i], x[i, j])
+            I.atomic.add(total[j], I.cast(x[i, j], I.i64))
+            b = I.buffer((4,), I.i32, init=0)
+            for k in range(4):
+                b[k] = b[3 - k] + x[i, j]
+            y[i, j] = b[0]
+
+
+@pytest.mark.parametrize(("m", "n"), PLANES)
+def test_the_effects_of_one_parallel_body_are_distributed(differ, rng, m, n):
+    x = rng.integers(-99, 99, (m, n)).astype(np.int32)
+    low = np.full(m, 5, np.int32)
+    arguments = {"x": x, "low": low, "total": np.zeros(n, np.int64), "y": np.zeros((m, n), np.int32)}
+    wanted = {"low": np.minimum(low, x.min(1, initial=5)), "total": x.sum(0), "y": x}
+    differ(three_effects, arguments, wanted)
+    # The buffer belongs to the third group alone.
+    assert len(axes_of(three_effects)) == 3

@@ -336,13 +336,16 @@ class Context:
         return any(not dims or lanes != frozenset(dims) for lanes in self.readers.get(key, ()))
 
     def settle_dirty(self) -> None:
-        """Make every pending write that the kernel reads somewhere visible, once, in front of a loop."""
-        for key in sorted(self.dirty & self.analysis.effects.read):
+        """Make every pending write that the kernel reads somewhere visible, once, in front of a loop.
+
+        A buffer that is allocated inside the loop is fenced there.
+        """
+        for key in sorted(self.dirty & self.analysis.effects.read & self.by_class.keys()):
             self.fence(key)
 
     def settle_writes(self) -> None:
         """Order every earlier access before every later one."""
-        for key in sorted(self.dirty | self.readers.keys()):
+        for key in sorted((self.dirty | self.readers.keys()) & self.by_class.keys()):
             self.fence(key)
 
     def effects_use(self, value: kir.Value) -> bool:

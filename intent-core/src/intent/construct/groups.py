@@ -57,8 +57,9 @@ class Group:
         return {label for key, label in self.keys.items() if key[0] == "store"}
 
     def written_in(self, op: kir.Op) -> set[str]:
-        """The alias classes written inside an operation."""
-        return {alias_class(o.target) for r in regions_of(op) for o in walk(r) if isinstance(o, WRITES)}
+        """The alias classes that this group writes inside an operation."""
+        inner = (o for r in regions_of(op) for o in walk(r))
+        return {alias_class(o.target) for o in inner if isinstance(o, WRITES) and o.id in self.statements}
 
 
 class Grouping:
