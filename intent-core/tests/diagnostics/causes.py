@@ -184,6 +184,7 @@ def violations() -> Iterator[d.IntentError]:
     yield d.InvalidStepValue(0, point="i = 2")
     yield d.ExtentsDiffer("an assignment", shapes={"values": (3,), "the destination": (4,)})
     yield d.MetadataOutOfRange("4 at [0] and 1 at [0]", group=4)
+    yield d.NoProgress(steps=257, point="i = 1", span=at("    while flag[0] == 0:", "while flag[0] == 0:"))
     yield d.CheckFailed("shift", "kernel 'shift': 2 violations", count=2)
 
 

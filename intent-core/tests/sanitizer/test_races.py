@@ -7,7 +7,7 @@ import pytest
 
 import intent
 import intent.language as I
-from intent.diagnostics import CollidingStore, DataRace
+from intent.diagnostics import CollidingStore, DataRace, NoProgress
 
 F = np.float32
 
@@ -357,3 +357,45 @@ def test_loops_one_after_another_are_ordered(clean):
 def test_races_are_found_whatever_the_order(seed):
     report = intent.check(smooth, np.ones(6, F), seed=seed, rounds=1)
     assert {type(v) for v in report} == {DataRace}
+
+
+@intent.kernel
+def turn_by_turn(flag: I.InOut[I.i32, ("K",)], y: I.InOut[I.i32, ("N",)]):
+    for i in I.parallel(I.domain(0, y.shape[0])):
+        while I.cast(I.atomic.load(flag[0], order="acquire"), I.index) != i:
+            y[i] = y[i] | 1
+        I.atomic.add(flag[0], 1, order="release")
+
+
+@intent.kernel
+def halving(x: I.In[I.i32, ("N",)], y: I.Out[I.i32, ("N",)]):
+    for i in I.parallel(I.domain(0, x.shape[0])):
+        v = x[i]
+        steps = I.cast(0, I.i32)
+        while v != 1:
+            if v % 2 == 0:
+                v = v // 2
+            else:
+                v = 3 * v + 1
+            steps = steps + 1
+        y[i] = steps
+
+
+@intent.kernel
+def last_of_chain(next_: I.In[I.i32, ("N",)], y: I.Out[I.i32, ("N",)]):
+    for i in I.parallel(I.domain(0, next_.shape[0])):
+        v = I.cast(i, I.i32)
+        while next_[v] != v:
+            v = next_[v]
+        y[i] = v
+
+
+def test_waiting_for_another_point(faulty, clean):
+    """It ends when the points run in source order, which nobody promises."""
+    args = (np.zeros(1, np.int32), np.zeros(4, np.int32))
+    clean(turn_by_turn, *args, rounds=1)
+    blame = 'while I.cast(I.atomic.load(flag[0], order="acquire"), I.index) != i:'
+    faulty(turn_by_turn, args, (NoProgress, blame))
+    clean(halving, np.array([1, 27, 97], np.int32), np.zeros(3, np.int32))
+    faulty(last_of_chain, (np.array([0, 2, 1], np.int32),), (NoProgress, "while next_[v] != v:"))
+    clean(last_of_chain, np.array([1, 2, 2], np.int32), np.zeros(3, np.int32))

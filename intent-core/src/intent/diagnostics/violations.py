@@ -25,6 +25,7 @@ __all__ = [
     "InvalidStepValue",
     "InvalidSubregion",
     "MetadataOutOfRange",
+    "NoProgress",
     "OutOfBounds",
     "ShiftOutOfRange",
     "UnwrittenRead",
@@ -298,6 +299,20 @@ class MetadataOutOfRange(IntentError):
             f"metadata of I.sparse_contract are not distinct positions in a group of {group}",
             seen=_seen(point, {"the positions": positions}),
             fix=f"store for each kept element its position, 0 to {group - 1}, in its group",
+            **where,
+        )
+
+
+class NoProgress(IntentError):
+    """A while loop comes back to a state that it was in: it cannot end, for example because it waits."""
+
+    code = "INT117"
+
+    def __init__(self, *, steps: int, point: str = "", **where: Unpack[Where]) -> None:
+        super().__init__(
+            "a while loop repeats itself and never ends",
+            seen=_seen(point, {"the steps so far": steps}),
+            fix="do not wait for another point of I.parallel: points need not run at the same time",
             **where,
         )
 

@@ -28,7 +28,8 @@ class Context:
 
     ``current`` is the operation that runs. ``lanes`` are the points that are meant while a scalar region runs at
     many of them, or None. ``explained`` holds the ids of coordinates whose subregion was already found invalid.
-    ``tested`` counts the executions of operations whose laws are tested.
+    ``tested`` counts the executions of operations whose laws are tested. ``events`` are the accesses of the current
+    outermost parallel loop; the number of the first one is ``first_event``.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Context:
         self.deferred = Deferred(self)
         self.tasks = Tasks()
         self.events: list[Event] = []
+        self.first_event = 0
         self.current: kir.Op | None = None
         self.lanes: Array | None = None
         self.explained: set[int] = set()
@@ -74,7 +76,11 @@ class Context:
         """One execution of a loop begins."""
         self._loops.append((loop, 0))
         if isinstance(loop, kir.For) and loop.parallel:
-            self.tasks.entered(len(self.events))
+            if not self.tasks.path:
+                # Accesses of earlier loops are ordered before everything that follows.
+                self.first_event += len(self.events)
+                self.events = []
+            self.tasks.entered()
 
     def step(self, loop: Loop, value: int) -> None:
         """The loop goes on with another value."""

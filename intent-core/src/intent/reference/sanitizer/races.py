@@ -63,8 +63,8 @@ def access(
         for name in _slots(other):
             if name in memory.slots:
                 _meet(context, event, resource, lanes, memory.slots[name][cells])
+    _remember(memory, cells, kind, context.first_event + len(context.events), context.first_event)
     context.events.append(event)
-    _remember(memory, cells, kind, len(context.events) - 1, tasks.outermost_begin)
 
 
 def _slots(kind: Kind) -> tuple[str, ...]:
@@ -78,8 +78,8 @@ def _meet(
     lanes: Places,
     earlier: NDArray[np.int32],
 ) -> None:
-    for number in np.unique(earlier[earlier >= context.tasks.outermost_begin]):
-        other = context.events[number]
+    for number in np.unique(earlier[earlier >= context.first_event]):
+        other = context.events[number - context.first_event]
         if not context.tasks.concurrent(other):
             continue
         row = int(np.argmax((earlier == number).any(axis=1)))

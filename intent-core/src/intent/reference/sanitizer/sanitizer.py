@@ -14,6 +14,7 @@ from intent.reference.logical.machine import Machine
 from intent.reference.logical.observer import Loop
 from intent.reference.sanitizer import accesses, arithmetic, extents, laws, regions, structured
 from intent.reference.sanitizer.context import Check, Context
+from intent.reference.sanitizer.progress import Progress
 from intent.reference.sanitizer.report import Findings
 
 __all__ = ["Sanitizer"]
@@ -42,6 +43,7 @@ class Sanitizer(Observer):
     def __init__(self, findings: Findings, generator: np.random.Generator) -> None:
         self.findings = findings
         self.generator = generator
+        self.progress = Progress(remembered={})
         self.context: Context
 
     def started(self, machine: Machine, kernel: kir.Kernel) -> None:
@@ -68,6 +70,8 @@ class Sanitizer(Observer):
 
     def point(self, machine: Machine, loop: Loop, value: int) -> None:
         self.context.step(loop, value)
+        if isinstance(loop, kir.While):
+            self.progress.step(self.context, loop, value)
 
     def left(self, machine: Machine, loop: Loop) -> None:
         self.context.left(loop)

@@ -51,18 +51,14 @@ class Tasks:
 
     def __init__(self) -> None:
         self.path: Path = ()
-        self.outermost_begin = 0
-        """The number of the first access of the current outermost parallel loop."""
         self.ordering = False
         """Whether any atomic of the kernel orders anything."""
         self._instances = 0
         self._numbers = 0
         self._running: list[tuple[int, list[Task]]] = []
 
-    def entered(self, next_event: int) -> None:
+    def entered(self) -> None:
         """An execution of a parallel loop begins."""
-        if not self._running:
-            self.outermost_begin = next_event
         self._instances += 1
         self._running.append((self._instances, []))
 
