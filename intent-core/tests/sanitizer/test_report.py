@@ -10,7 +10,15 @@ import pytest
 
 import intent
 import intent.language as I
-from intent.diagnostics import CheckFailed, ExtentMismatch, LaunchCondition, OutOfBounds, OverlappingViews
+from intent.diagnostics import (
+    CheckFailed,
+    DataRace,
+    ExtentMismatch,
+    InvalidStepValue,
+    LaunchCondition,
+    OutOfBounds,
+    OverlappingViews,
+)
 from intent.frontend import lower
 from intent.reference.sanitizer import Report
 
@@ -86,10 +94,41 @@ def window(x: I.In[I.f32, ("N",)], n: I.i32, y: I.Out[I.f32, ()]):
     y[...] = I.reduce.sum(x[0:n], axis=0)
 
 
-def test_what_a_launch_sees_is_an_error_of_the_call():
-    with pytest.raises(LaunchCondition):
-        intent.check(window, np.ones(3, F), 4)
+@intent.kernel
+def two_lengths(x: I.In[I.f32, ("N",)], w: I.In[I.f32, ("M",)], y: I.Out[I.f32, ("N",)]):
+    y[...] = x[...] * w[...]
+
+
+@intent.kernel
+def one_cell(x: I.In[I.f32, ("N",)], y: I.InOut[I.f32, ("K",)]):
+    for i in I.parallel(I.domain(0, x.shape[0])):
+        y[0] = x[i]
+
+
+def test_violated_launch_conditions_are_reported():
+    """A launch refuses these calls; where the evaluation shows why, its violation stands for the condition."""
+    assert [type(v) for v in intent.check(window, np.ones(3, F), 4)] == [OutOfBounds]
     assert not intent.check(window, np.ones(3, F), 3)
+    report = intent.check(two_lengths, np.ones(3, F), np.ones(4, F))
+    assert {v.span.line for v in report} == {two_lengths.source.first_line + 2}
+    assert not intent.check(two_lengths, np.ones(3, F), np.ones(1, F))
+    (race,) = intent.check(one_cell, np.ones(3, F), np.zeros(2, F))
+    assert isinstance(race, DataRace)
+    assert race.span.source.strip() == "y[0] = x[i]"
+    assert not intent.check(one_cell, np.ones(1, F), np.zeros(2, F))
+
+
+@intent.kernel
+def counted_down(x: I.In[I.f32, ("N",)], step: I.i32, y: I.Out[I.f32, ("N",)]):
+    y[...] = x[...]
+    for i in I.domain(0, x.shape[0], step):
+        y[i] = 0.0
+
+
+def test_a_condition_that_nothing_else_shows():
+    (error,) = intent.check(counted_down, np.ones(3, F), -1)
+    assert isinstance(error, (LaunchCondition, InvalidStepValue))
+    assert error.span.source.strip().startswith("for i in")
 
 
 def test_a_kernel_of_the_logical_ir():

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from intent.diagnostics import ArgumentKind
+from intent.diagnostics import ArgumentKind, IntentError, LaunchCondition
 from intent.kir.kernel import Kernel
 from intent.kir.value import View
 from intent.language.definitions import KernelDefinition
@@ -18,7 +19,7 @@ from intent.runtime.arguments import Bound, bind, bind_named
 from intent.runtime.array import Array, memory_of
 from intent.runtime.compile import lowered
 from intent.runtime.conditions import check_conditions, check_memory
-from intent.runtime.extents import bind_extents
+from intent.runtime.extents import Environment, bind_extents
 from intent.runtime.libraries import NUMPY
 from intent.runtime.outputs import allocate_outs, input_names
 from intent.runtime.overlap import check_overlap, writable_pairs
@@ -51,7 +52,7 @@ def check(
         The report; it is false, and empty, when nothing was found.
 
     Raises:
-        IntentError: The kernel cannot be compiled, or a launch with these arguments would be refused.
+        IntentError: The kernel cannot be compiled, or the arguments do not fit its parameters.
     """
     logical = lowered(kernel, constexprs or {})
     given = _given(logical, args)
@@ -63,11 +64,27 @@ def check(
     for written, other in writable_pairs(logical):
         # Whether the very same elements may be given twice depends on a plan; the check meets the races itself.
         check_overlap(written, other, on_cpu[written.name], on_cpu[other.name], may_share=lambda *_: True)
-    check_conditions(logical, env)
+    checked, refused = _conditions(logical, env)
     values = [
         _numpy(p, on_cpu[p.name]) if isinstance(p, View) else bound.scalars[p.name] for p in logical.params
     ]
-    return check_kernel(logical, values, seed=seed, rounds=rounds)
+    return check_kernel(checked, values, seed=seed, rounds=rounds, refused=refused)
+
+
+def _conditions(kernel: Kernel, env: Environment) -> tuple[Kernel, list[IntentError]]:
+    """The kernel with the launch conditions that hold, and the errors of the others.
+
+    A launch with these arguments is refused. Running without the condition often shows what would happen.
+    """
+    held, refused = [], []
+    for condition in kernel.conditions:
+        try:
+            check_conditions(replace(kernel, conditions=(condition,)), env)
+        except LaunchCondition as error:
+            refused.append(error)
+        else:
+            held.append(condition)
+    return replace(kernel, conditions=tuple(held)), list(refused)
 
 
 def _given(kernel: Kernel, args: tuple[Any, ...]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from intent import kir
-from intent.diagnostics import CompilerFault
+from intent.diagnostics import CompilerFault, IntentError
 from intent.reference.logical import Adversary, Choices, Stop, evaluate
 from intent.reference.sanitizer.arguments import check_noalias, copied
 from intent.reference.sanitizer.extents import zero_divisor
@@ -20,23 +20,37 @@ __all__ = ["ROUNDS", "check_kernel"]
 ROUNDS: Final = 4
 
 
-def check_kernel(kernel: kir.Kernel, args: Sequence[Any], *, seed: int = 0, rounds: int = ROUNDS) -> Report:
+def check_kernel(
+    kernel: kir.Kernel,
+    args: Sequence[Any],
+    *,
+    seed: int = 0,
+    rounds: int = ROUNDS,
+    refused: Sequence[IntentError] = (),
+) -> Report:
     """Run ``kernel`` on copies of ``args`` in checking mode and report every broken rule.
 
     ``args`` are numpy arrays and Python numbers in the order of ``kernel.params``; they are left as they were.
     The first round makes the plainest choices, the others draw orders, trees and segments from ``seed``.
+    ``refused`` are violated launch conditions that ``kernel`` no longer holds: each is reported unless the
+    evaluation finds what it stands for at the same line.
 
     Raises:
         IntentError: The errors of a call whose arguments do not fit; nothing ran.
     """
     findings = Findings()
+    for number, error in enumerate(refused):
+        findings.add(("condition", number), error)
     check_noalias(kernel, args, findings)
     for number in range(max(1, rounds)):
         choices = Choices() if number == 0 else Adversary(np.random.default_rng((seed, number, 0)))
         _round(kernel, copied(args), choices, Sanitizer(findings, np.random.default_rng((seed, number, 1))))
         if findings.stopped:
             break
-    return Report(str(kernel.name), list(findings.errors.values()), findings.stopped)
+    found = [error for key, error in findings.errors.items() if key[0] != "condition"]
+    lines = {(e.span.file, e.span.line) for e in found if e.span is not None}
+    left = [e for e in refused if e.span is None or (e.span.file, e.span.line) not in lines]
+    return Report(str(kernel.name), [*left, *found], findings.stopped)
 
 
 def _round(kernel: kir.Kernel, args: Sequence[Any], choices: Choices, sanitizer: Sanitizer) -> None:

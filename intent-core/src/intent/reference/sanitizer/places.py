@@ -17,6 +17,8 @@ Array = NDArray[Any]
 
 __all__ = ["Places", "element", "places"]
 
+ONE_LANE = np.ones((), np.bool_)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Places:
@@ -57,6 +59,11 @@ def places(
     valid: kir.Value | None,
 ) -> Places:
     """The lanes of an access through ``relation`` by a value of ``shape``."""
+    if not shape:
+        # One lane: what most points of loops do, and worth not broadcasting.
+        active = ONE_LANE if valid is None else machine[valid]
+        alone = tuple(machine[c] for c in relation.coordinates)
+        return Places(extents=tuple(extents), shape=shape, coordinates=alone, active=active)
     coordinates = []
     for value, axes in zip(relation.coordinates, relation.axes, strict=True):
         coordinate = machine[value]

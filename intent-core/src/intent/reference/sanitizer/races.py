@@ -78,7 +78,10 @@ def _meet(
     lanes: Places,
     earlier: NDArray[np.int32],
 ) -> None:
-    for number in np.unique(earlier[earlier >= context.first_event]):
+    numbers = [int(earlier[0, 0])] if earlier.size == 1 else np.unique(earlier)
+    for number in numbers:
+        if number < context.first_event:
+            continue
         other = context.events[number - context.first_event]
         if not context.tasks.concurrent(other):
             continue
