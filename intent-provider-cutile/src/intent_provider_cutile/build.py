@@ -1,0 +1,123 @@
+"""Builds of emitted text without a GPU: Tile IR bytecode by the small wheel alone, cubins by tileiras."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from intent.diagnostics import BuildFailure
+from intent.provider import Binary, Source
+from intent_provider_cutile.blame import author_span
+from intent_provider_cutile.emit import emit
+from intent_provider_cutile.emit.kernel import NARROW, WIDE
+from intent_provider_cutile.emit.literals import TYPES
+from intent_provider_cutile.emit.signature import PASSING, Parameter, Signature
+from intent_provider_cutile.toolkit import kernel_of, tile_module
+from intent_provider_cutile.tools import require_compiler
+
+BYTECODE_VERSION: Final = "13.3"
+"""The oldest bytecode that needs no target."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a build assumes about its arguments: the variant key.
+
+    ``small``: INDEX is int32. ``ones``: positions of the parameters that are 1. ``aligned``: positions of the arrays
+    whose address 16 divides.
+    """
+
+    small: bool = True
+    ones: frozenset[int] = frozenset()
+    aligned: frozenset[int] = frozenset()
+
+
+def default_layout(signature: Signature) -> Layout:
+    """Contiguous row-major views at aligned addresses, extents of any size."""
+    last: dict[str, int] = {}
+    for i, p in enumerate(signature.parameters):
+        if p.kind == "stride" and (p.view not in last or signature.parameters[last[p.view]].axis < p.axis):
+            last[p.view] = i
+    arrays = frozenset(i for i, p in enumerate(signature.parameters) if p.kind in ("view", "buffer"))
+    return Layout(ones=frozenset(last.values()), aligned=arrays)
+
+
+def specialised(text: str, signature: Signature, layout: Layout) -> str:
+    """The text with the index width of the layout, and the arguments that are 1 as constants."""
+    if not layout.small:
+        text = text.replace(NARROW, WIDE)
+    for i in sorted(layout.ones):
+        name = signature.parameters[i].emitted
+        text = re.sub(rf"\b{re.escape(name)}: Index\b", f"{name}: ct.Constant[int]", text, count=1)
+    return text
+
+
+def bytecode(source: Source, layout: Layout | None = None) -> bytes:
+    """Tile IR bytecode of the source for any target: the front end's types are checked on the way.
+
+    Raises BuildFailure with the author's line, MissingToolkit without the cuda-tile package.
+    """
+    return _exported(source, layout, None, "tileir_bytecode")
+
+
+def build(source: Source, target: str) -> Binary:
+    """A cubin for contiguous arguments (spec: kernel-and-host 2); needs tileiras."""
+    code = gpu_code(target)
+    require_compiler()
+    return Binary(source=source, target=target, code=_exported(source, None, code, "cubin"))
+
+
+def gpu_code(target: str) -> str:
+    """``sm_90`` or ``sm_90a`` as ``sm_90``. Raises BuildFailure for anything else."""
+    found = re.fullmatch(r"(sm_\d+)[af]?", target)
+    if found is None:
+        raise BuildFailure("cutile", target=target, log="a target is written like sm_90")
+    return found.group(1)
+
+
+def _exported(source: Source, layout: Layout | None, target: str | None, form: str) -> bytes:
+    module = tile_module()
+    from cuda.tile import compilation
+
+    signature = emit(source.program).signature
+    layout = layout if layout is not None else default_layout(signature)
+    text = specialised(source.text, signature, layout)
+    out = io.BytesIO()
+    try:
+        kernel, _ = kernel_of(text, source.entry)
+        compilation.export_kernel(
+            kernel, [_signature(module, compilation, signature, layout, source.entry)], out, gpu_code=target,
+            output_format=form, bytecode_version=BYTECODE_VERSION if target is None else None,
+        )  # fmt: skip
+    except Exception as error:
+        span = author_span(error, text, source.program)
+        log = f"{type(error).__name__}: {error}"
+        raise BuildFailure("cutile", target=target or "bytecode", log=log, span=span) from error
+    return out.getvalue()
+
+
+def _signature(module: Any, compilation: Any, signature: Signature, layout: Layout, symbol: str) -> Any:
+    constraints = [
+        1 if i in layout.ones else _constraint(module, compilation, p, layout, aligned=i in layout.aligned)
+        for i, p in enumerate(signature.parameters)
+    ]
+    convention = compilation.CallingConvention.cutile_python_v1()
+    return compilation.KernelSignature(constraints, convention, symbol=symbol)
+
+
+def _constraint(module: Any, compilation: Any, parameter: Parameter, layout: Layout, *, aligned: bool) -> Any:
+    if parameter.kind in ("view", "buffer"):
+        return compilation.ArrayConstraint(
+            _dtype(module, TYPES[parameter.dtype]), 1, index_dtype=module.int64, stride_lower_bound_incl=0,
+            alias_groups=[parameter.alias] if parameter.alias else [], may_alias_internally=False,
+            stride_constant=[1], base_addr_divisible_by=16 if aligned else 1,
+        )  # fmt: skip
+    if parameter.index:
+        return compilation.ScalarConstraint(module.int32 if layout.small else module.int64)
+    return compilation.ScalarConstraint(_dtype(module, PASSING[parameter.dtype].argument))
+
+
+def _dtype(module: Any, name: str) -> Any:
+    return getattr(module, name.removeprefix("ct."))

@@ -1,0 +1,175 @@
+"""Loads and stores: pointer arithmetic, masks and fills."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from intent.diagnostics import CapabilityError
+from intent.physical import Atomic, Buffer, Dim, Fragment, Load, Store, View
+from intent.types import Extent
+from intent.types.dtypes import INDEX
+from intent.types.extent import const
+from intent_provider_cutile.emit.bounds import INT32_MAX, INT32_MIN
+from intent_provider_cutile.emit.literals import literal, typed
+from intent_provider_cutile.emit.value import Prec, Value, Width, expanded, union_dims
+from intent_provider_cutile.spelling import PROVIDER
+
+if TYPE_CHECKING:
+    from intent_provider_cutile.emit.body import Body
+
+
+def load(body: Body, op: Load) -> None:
+    """``load_offset``; without ``valid`` it has neither mask nor padding."""
+    source = op.source
+    if isinstance(source, Buffer) and source.storage == "registers":
+        _register_load(body, op, source)
+        return
+    valid = body.use(op.valid) if op.valid is not None else None
+    offset = _element(body, source, op.coordinates)
+    dims = union_dims(op.result.dims, [offset, *([valid] if valid else [])])
+    arguments = [_shaped(body, offset, dims).text]
+    fill = body.use(op.fill) if op.fill is not None else literal(0, source.dtype)
+    if valid is not None:
+        arguments += [
+            f"mask={expanded(typed(valid), dims).text}", f"padding_value={_stored(body, fill, dims)}"
+        ]  # fmt: skip
+    text = f"{body.memory(source)}.load_offset({', '.join(arguments)})"
+    value = Value(text=text, prec=Prec.ATOM, dtype=source.dtype, dims=dims)
+    body.define(op.result, value, op.span, statement=True, hint=f"{source.name}_value")
+
+
+def store(body: Body, op: Store) -> None:
+    """``store_offset`` over the execution dims."""
+    target = op.target
+    value = body.use(op.value)
+    valid = body.use(op.valid) if op.valid is not None else None
+    if isinstance(target, Buffer) and target.storage == "registers":
+        _register_store(body, op, target, value, valid)
+        return
+    offset = _shaped(body, _element(body, target, op.coordinates), op.dims)
+    arguments = [offset.text, _stored(body, value, op.dims)]
+    if valid is not None:
+        arguments.append(f"mask={expanded(typed(valid), op.dims).text}")
+    body.writer.statement(f"{body.memory(target)}.store_offset({', '.join(arguments)})", op.span)
+
+
+def _stored(body: Body, value: Value, dims: Sequence[Dim]) -> str:
+    """A value of exactly the element type, or a literal that takes it."""
+    if value.literal:
+        return value.text
+    if value.dtype.kind == "index":
+        value = body.widen(value, Width.LONG)
+    return expanded(value, dims).text
+
+
+def _shaped(body: Body, offset: Value, dims: Sequence[Dim]) -> Value:
+    """Offsets with exactly ``dims``: an access takes its shape from them."""
+    return offset if offset.dims == tuple(dims) else body.full(offset, dims)
+
+
+def _element(body: Body, source: View | Buffer, coordinates: Sequence[Fragment]) -> Value:
+    """Coordinate times stride, summed over the axes, in elements from the array's first."""
+    values = [body.use(c) for c in coordinates]
+    dims = union_dims(body.context.order, values)
+    terms = [_slice(body, source)] if isinstance(source, Buffer) else []
+    for axis, (coordinate, value) in enumerate(zip(coordinates, values, strict=True)):
+        terms.append(_offset(body, source, axis, coordinate, expanded(value, dims)))
+    terms = [term for term in terms if term]
+    if not terms:
+        return literal(0, INDEX)
+    text = " + ".join(terms)
+    if text.isdecimal():
+        return literal(int(text), INDEX)
+    prec = Prec.SUM if len(terms) > 1 or not text.isidentifier() else Prec.ATOM
+    return Value(text=text, prec=prec, dtype=INDEX, dims=dims, refs=body.refs(values))
+
+
+def offset_of(body: Body, op: Atomic) -> Value:
+    """The element offsets of an atomic, over its execution dims."""
+    return _shaped(body, _element(body, op.target, op.coordinates), op.dims)
+
+
+def _offset(body: Body, source: View | Buffer, axis: int, coordinate: Fragment, value: Value) -> str:
+    """Coordinate times stride, empty for zero."""
+    if value.literal and value.text == "0":
+        return ""
+    stride = _stride(body, source, axis)
+    if stride.literal and stride.text == "1":
+        return value.at(Prec.PRODUCT)
+    if stride.literal and value.literal:
+        return str(int(stride.text) * int(value.text))
+    if stride.literal:
+        value = _roomy(body, coordinate, value, int(stride.text))
+    return f"{value.at(Prec.PRODUCT)} * {stride.at(Prec.UNARY)}"
+
+
+def _roomy(body: Body, coordinate: Fragment, value: Value, stride: int) -> Value:
+    """An int32 coordinate times a constant stride may need more than 32 bits."""
+    if value.width is not Width.SMALL:
+        return value
+    interval = body.context.bounds.interval(coordinate)
+    ends = [] if interval is None else [interval.low.const, interval.high.const]
+    fits = bool(ends) and all(e is not None and INT32_MIN <= e * stride <= INT32_MAX for e in ends)
+    return value if fits else body.widen(value, Width.INDEX)
+
+
+def _stride(body: Body, source: View | Buffer, axis: int) -> Value:
+    if isinstance(source, Buffer):
+        rest = const(1)
+        for extent in source.shape[axis + 1 :]:
+            rest = rest * extent
+        return body.context.extents.write(rest)
+    declared = source.strides[axis] if source.strides is not None else None
+    if isinstance(declared, int):
+        return literal(declared, INDEX)
+    name = body.context.signature.stride(source, axis)
+    return Value(text=name, prec=Prec.ATOM, dtype=INDEX, width=Width.INDEX)
+
+
+def _slice(body: Body, buffer: Buffer) -> str:
+    """Offset of this program instance's slice of the workspace."""
+    if buffer.scope == "invocation":
+        return ""
+    size: Extent = const(1)
+    for extent in buffer.shape:
+        size = size * extent
+    program = body.context.program_id
+    if program is None:
+        raise CapabilityError(PROVIDER, capability="a workspace outside a program", needed=buffer.name)
+    if size.const == 1:
+        return f"ct.astype({program.text}, ct.int64)"
+    return f"ct.astype({program.text}, ct.int64) * {body.context.extents.write(size).at(Prec.UNARY)}"
+
+
+def _register_load(body: Body, op: Load, buffer: Buffer) -> None:
+    for coordinate in op.coordinates:
+        body.use(coordinate)
+    name = body.context.buffers[buffer.id]
+    dims = op.result.dims
+    if [d.size for d in dims] != [e.const for e in buffer.shape]:
+        raise CapabilityError(
+            PROVIDER, capability="partial reads of register buffers", needed=buffer.name, span=op.span
+        )
+    text = name
+    if op.valid is not None:
+        valid = body.use(op.valid)
+        fill = body.use(op.fill) if op.fill is not None else literal(0, buffer.dtype)
+        text = f"ct.where({expanded(valid, dims).text}, {name}, {expanded(fill, dims).text})"
+    value = Value(text=text, prec=Prec.ATOM, dtype=buffer.dtype, dims=dims)
+    body.define(op.result, value, op.span, statement=True, hint=buffer.name)
+
+
+def _register_store(body: Body, op: Store, buffer: Buffer, value: Value, valid: Value | None) -> None:
+    for coordinate in op.coordinates:
+        body.use(coordinate)
+    name = body.context.buffers[buffer.id]
+    if [d.size for d in op.dims] != [e.const for e in buffer.shape]:
+        raise CapabilityError(
+            PROVIDER, capability="partial writes of register buffers", needed=buffer.name, span=op.span
+        )
+    if valid is None:
+        text = body.full(value, op.dims).text
+    else:
+        text = f"ct.where({expanded(valid, op.dims).text}, {expanded(value, op.dims).text}, {name})"
+    body.writer.statement(f"{name} = {text}", op.span)

@@ -1,0 +1,328 @@
+"""Walks a region and writes its operations as cuTile statements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from intent.diagnostics import CapabilityError
+from intent.physical import (
+    Argument,
+    Atomic,
+    Bitcast,
+    Broadcast,
+    Buffer,
+    BufferAlloc,
+    Cast,
+    Constant,
+    Contract,
+    Dim,
+    Fence,
+    Fragment,
+    If,
+    Lane,
+    LaunchValue,
+    Load,
+    Loop,
+    Op,
+    Pointwise,
+    Reduce,
+    Region,
+    Rename,
+    ScalarParam,
+    Scan,
+    Store,
+    View,
+    While,
+)  # fmt: skip
+from intent.types import Span
+from intent_provider_cutile.casts import cast
+from intent_provider_cutile.emit import access, atomics, contract, control, structured
+from intent_provider_cutile.emit.bounds import Bounds
+from intent_provider_cutile.emit.extents import ExtentWriter
+from intent_provider_cutile.emit.literals import INDEX_TYPES, TYPES, literal, tile, type_text, typed
+from intent_provider_cutile.emit.names import Namer
+from intent_provider_cutile.emit.signature import SignatureBuilder
+from intent_provider_cutile.emit.usage import Usage
+from intent_provider_cutile.emit.value import Prec, Value, Width, expanded, shape_text, union_dims
+from intent_provider_cutile.emit.writer import Writer
+from intent_provider_cutile.spelling import PROVIDER, Call, spell
+
+INLINE_LIMIT = 64
+"""Longest expression, in characters, that is written inside another one."""
+
+
+class Combine(Protocol):
+    """Emits a combine region as a function of scalars and gives its name."""
+
+    def __call__(self, hint: str, region: Region, widths: Sequence[Width], *, flagged: bool) -> str: ...
+
+
+@dataclass
+class Context:
+    """What all regions of one kernel share."""
+
+    namer: Namer
+    signature: SignatureBuilder
+    bounds: Bounds
+    order: tuple[Dim, ...]
+    scalars: dict[str, ScalarParam]
+    need: Callable[[str], str]
+    extents: ExtentWriter
+    combine: Combine
+    program_id: Value | None = None
+    buffers: dict[int, str] = field(default_factory=dict)
+
+
+class Body:
+    """Writes one region tree. ``values`` maps fragment ids to what stands for them in the text."""
+
+    def __init__(self, context: Context, writer: Writer, usage: Usage) -> None:
+        self.context = context
+        self.writer = writer
+        self.usage = usage
+        self.values: dict[int, Value] = {}
+        self.left = dict(usage.count)
+        self.binding: dict[int, str] = {}
+        self._pending: set[int] = set()
+
+    # ------------------------------------------------------------------------------------------------- reading
+
+    def use(self, fragment: Fragment) -> Value:
+        """The value of an operand; counts as one of its uses."""
+        self.left[fragment.id] = self.left.get(fragment.id, 1) - 1
+        if not self.left[fragment.id]:
+            self._pending.discard(fragment.id)
+        return self.values[fragment.id]
+
+    def full(self, value: Value, dims: Sequence[Dim]) -> Value:
+        """``value`` as a tile that really has all of ``dims``."""
+        if value.literal:
+            if not dims:
+                return typed(value)
+            text = f"ct.full({shape_text(dims)}, {value.text}, {type_text(value)})"
+            return replace(value, text=text, prec=Prec.ATOM, dims=tuple(dims), literal=False)
+        if value.dims == tuple(dims):
+            return value
+        text = f"ct.broadcast_to({expanded(value, dims).text}, {shape_text(dims)})"
+        return replace(value, text=text, prec=Prec.ATOM, dims=tuple(dims))
+
+    def widen(self, value: Value, width: Width) -> Value:
+        """An index value in at least the integer type ``width``."""
+        if value.literal or value.width >= width:
+            return value
+        return replace(
+            value, text=f"ct.astype({value.text}, {INDEX_TYPES[width]})", prec=Prec.ATOM, width=width
+        )
+
+    def shaped_like(self, value: Value, fragment: Fragment) -> Value:
+        """``value`` with exactly the dims and the integer type of ``fragment``."""
+        return self.shaped(value, fragment.dims, self.context.bounds.width(fragment))
+
+    def shaped(self, value: Value, dims: Sequence[Dim], width: Width) -> Value:
+        """``value`` with exactly ``dims``, and at least ``width`` if it is an index value."""
+        if value.dtype.kind != "index":
+            return self.full(value, dims)
+        if value.literal:
+            return self.full(replace(value, width=max(value.width, width)), dims)
+        return self.widen(self.full(value, dims), width)
+
+    # ------------------------------------------------------------------------------------------------- writing
+
+    def define(
+        self,
+        fragment: Fragment,
+        value: Value,
+        span: Span,
+        *,
+        statement: bool = False,
+        hint: str = "",
+        leaf: bool = False,
+    ) -> None:
+        """Let ``value`` stand for ``fragment``: inline where it is used once nearby, else under a name."""
+        if not self.usage.count[fragment.id]:
+            if statement:
+                self.writer.statement(value.text, span)
+            return
+        bound = self.bindable(fragment)
+        if bound is not None:
+            value = self.shaped_like(value, fragment)
+            self.writer.statement(f"{bound} = {value.text}", span)
+            self.values[fragment.id] = self.variable(bound, fragment)
+            return
+        simple = value.literal or value.text.isidentifier()
+        # A value keeps the author's name, unless an earlier value has it (a masked or shifted copy does not).
+        named = not leaf and self.context.namer.free(fragment.name)
+        short = len(value.text) <= INLINE_LIMIT and not named
+        if not statement and (simple or (short and self.usage.stays(fragment.id))):
+            self.values[fragment.id] = value
+            self._pending.add(fragment.id)
+            return
+        fallback = "mask" if fragment.dtype.kind == "bool" else "t"
+        name = self.context.namer.fresh(fragment.name or hint or fallback)
+        self.writer.statement(f"{name} = {value.text}", span)
+        self.values[fragment.id] = replace(value, text=name, prec=Prec.ATOM, literal=False, refs=frozenset())
+
+    def variable(self, name: str, fragment: Fragment) -> Value:
+        """The reassigned variable ``name`` standing for ``fragment``."""
+        return Value(
+            text=name, prec=Prec.ATOM, dtype=fragment.dtype, dims=fragment.dims,
+            width=self.context.bounds.width(fragment), refs=frozenset({name}),
+        )  # fmt: skip
+
+    def bindable(self, fragment: Fragment) -> str | None:
+        """The variable that ``fragment`` may be assigned to right here: nothing still needs its old value."""
+        name = self.binding.get(fragment.id)
+        if name is None or any(name in self.values[p].refs for p in self._pending):
+            return None
+        for other, value in self.values.items():
+            if value.text == name and self.left.get(other, 0) > 0:
+                return None
+        del self.binding[fragment.id]
+        return name
+
+    # ---------------------------------------------------------------------------------------------- operations
+
+    def region(self, region: Region) -> None:
+        """Write the live operations of the region in order."""
+        for op in region.ops:
+            if self.usage.live(op):
+                self.op(op)
+
+    def op(self, op: Op) -> None:
+        """Write one operation."""
+        if isinstance(op, Constant | LaunchValue | Argument | Lane):
+            self._leaf(op)
+        elif isinstance(op, Pointwise):
+            self._pointwise(op)
+        elif isinstance(op, Cast | Bitcast | Broadcast | Rename):
+            self._reshaped(op)
+        elif isinstance(op, BufferAlloc):
+            self._alloc(op.buffer, op.span)
+        elif isinstance(op, Fence):
+            pass  # the compiler keeps the order of one block's accesses to one array by tokens of its own
+        elif (write := _WRITERS.get(type(op))) is not None:
+            write(self, op)
+        else:
+            raise CapabilityError(
+                PROVIDER, capability=type(op).__name__, needed=type(op).__name__, span=op.span
+            )
+
+    def _leaf(self, op: Constant | LaunchValue | Argument | Lane) -> None:
+        """Values without operands."""
+        if isinstance(op, Constant):
+            self.define(op.result, literal(op.value, op.result.dtype), op.span)
+        elif isinstance(op, LaunchValue):
+            self.define(op.result, self.context.extents.write(op.extent), op.span)
+        elif isinstance(op, Argument):
+            self.define(op.result, self._argument(op), op.span)
+        else:
+            text = f"ct.arange({op.dim.size}, dtype=ct.int32)"
+            value = Value(text=text, prec=Prec.ATOM, dtype=op.result.dtype, dims=(op.dim,), width=Width.SMALL)
+            self.define(op.result, value, op.span, hint=op.dim.name, leaf=True)
+
+    def _reshaped(self, op: Cast | Bitcast | Broadcast | Rename) -> None:
+        """Operations on one value; a broadcast stays implicit until a full shape is needed."""
+        value = self.use(op.value)
+        if isinstance(op, Cast):
+            value = cast(value, op.result.dtype, self.context.need)
+        elif isinstance(op, Bitcast):
+            text = f"ct.bitcast({tile(value).text}, {TYPES[op.result.dtype.name]})"
+            value = replace(value, text=text, prec=Prec.ATOM, dtype=op.result.dtype, literal=False)
+        elif isinstance(op, Rename):
+            value = self._renamed(op, value)
+        self.define(op.result, value, op.span)
+
+    def _argument(self, op: Argument) -> Value:
+        param = self.context.scalars[op.parameter]
+        name = self.context.signature.scalar(param)
+        width = self.context.bounds.width(op.result) if param.dtype.kind == "index" else Width.LONG
+        return Value(text=name, prec=Prec.ATOM, dtype=param.dtype, width=width)
+
+    def _pointwise(self, op: Pointwise) -> None:
+        args = [self.use(o) for o in op.operands]
+        dims = union_dims(op.result.dims, args)
+        branches = args[1:] if op.fn == "select" else args
+        dtype = branches[0].dtype
+        args = [expanded(a, dims) if a.dims else a for a in args]
+        width = Width.LONG
+        if dtype.kind == "index":
+            args, width = self._index_operands(op, args)
+        call = Call(
+            fn=op.fn, args=tuple(args), dtype=dtype, need=self.context.need, approximate=op.approximate,
+            flush_to_zero=op.flush_to_zero,
+        )  # fmt: skip
+        try:
+            value = spell(call)
+        except CapabilityError as error:
+            raise error.at(op.span) from None
+        refs = frozenset().union(*(a.refs for a in args))
+        value = replace(value, dims=dims, width=width, refs=refs, dtype=op.result.dtype)
+        self.define(op.result, value, op.span)
+
+    def _index_operands(self, op: Pointwise, args: list[Value]) -> tuple[list[Value], Width]:
+        """Operands such that cuTile's promotion computes in a type that holds the result."""
+        first = 1 if op.fn == "select" else 0
+        tensors = [i for i in range(first, len(args)) if not args[i].literal]
+        have = max((args[i].width for i in tensors), default=Width.SMALL)
+        need = max([have, *(a.width for a in args[first:] if a.literal)])
+        if op.result.dtype.kind == "index":
+            need = max(need, self.context.bounds.width(op.result))
+        args = list(args)
+        if not tensors:
+            args[first] = self.widen(tile(args[first]), need)
+        elif need > have:
+            args[tensors[0]] = self.widen(args[tensors[0]], need)
+        return args, need
+
+    def _renamed(self, op: Rename, value: Value) -> Value:
+        if op.source not in value.dims:
+            return value
+        renamed = tuple(op.target if d == op.source else d for d in value.dims)
+        return self.permuted(value, renamed, tuple(d for d in op.result.dims if d in renamed))
+
+    def permuted(self, value: Value, have: tuple[Dim, ...], want: tuple[Dim, ...]) -> Value:
+        """``value``, whose axes are ``have``, with its axes in the order ``want``."""
+        if have == want:
+            return replace(value, dims=want)
+        perm = ", ".join(str(have.index(d)) for d in want)
+        text = f"ct.transpose({value.text})" if len(want) == 2 else f"ct.permute({value.text}, ({perm}))"
+        return replace(value, text=text, prec=Prec.ATOM, dims=want)
+
+    def _alloc(self, buffer: Buffer, span: Span) -> None:
+        """Workspace memory needs no statement; a buffer in registers is a variable."""
+        if buffer.storage == "workspace":
+            return
+        if buffer.storage != "registers":
+            raise CapabilityError(PROVIDER, capability="shared-memory buffers", needed=buffer.name, span=span)
+        name = self.context.namer.fresh(buffer.name)
+        self.context.buffers[buffer.id] = name
+        sizes = [e.const for e in buffer.shape]
+        shape = "(" + ", ".join(str(s) for s in sizes) + ("," if len(sizes) == 1 else "") + ")"
+        self.writer.statement(f"{name} = ct.zeros({shape}, {TYPES[buffer.dtype.name]})", span)
+
+    def memory(self, source: View | Buffer) -> str:
+        """The name of the array's memory."""
+        return (
+            self.context.signature.view(source)
+            if isinstance(source, View)
+            else self.context.signature.buffer(source)
+        )
+
+    def refs(self, values: Iterable[Value]) -> frozenset[str]:
+        return frozenset().union(*(v.refs for v in values))
+
+
+_WRITERS: dict[type[Op], Callable[[Body, Any], None]] = {
+    Load: access.load,
+    Store: access.store,
+    Atomic: atomics.atomic,
+    Reduce: structured.reduce,
+    Scan: structured.scan,
+    Contract: contract.contract,
+    Loop: control.loop,
+    If: control.branch,
+    While: control.while_loop,
+}
+"""Operations that have a file of their own."""

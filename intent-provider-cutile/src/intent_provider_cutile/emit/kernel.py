@@ -1,0 +1,231 @@
+"""A physical program as one cuTile kernel in a readable file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from intent.physical import Program, Region, ScalarParam, View
+from intent.types.dtypes import INDEX
+from intent.types.extent import Symbol, const
+from intent_provider_cutile import prelude
+from intent_provider_cutile.emit.body import Body, Context
+from intent_provider_cutile.emit.bounds import Bounds, Interval
+from intent_provider_cutile.emit.extents import ExtentWriter
+from intent_provider_cutile.emit.names import Namer
+from intent_provider_cutile.emit.signature import Signature, SignatureBuilder
+from intent_provider_cutile.emit.usage import Usage
+from intent_provider_cutile.emit.value import Prec, Value, Width
+from intent_provider_cutile.emit.writer import Writer
+
+HEADER = "import cuda.tile as ct\n"
+NARROW = "INDEX, Index = ct.int32, int"
+"""Index values of a launch whose indices and offsets all fit 32 bits."""
+WIDE = "INDEX, Index = ct.int64, ct.ScalarInt64"
+"""Index values of any other launch: the text with this line in place of ``NARROW``."""
+
+
+KNOBS = frozenset({"num_ctas", "occupancy", "num_worker_warps", "opt_level"})
+"""Settings of a plan that the compiler knows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Emitted:
+    """The text, the kernel's name in it, and what its arguments are."""
+
+    text: str
+    entry: str
+    signature: Signature
+
+
+class KernelEmitter:
+    """Emits one program."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._prelude: dict[str, str] = {}
+        self._combines: list[str] = []
+        self._namer = Namer(_FUNCTION_NAMES)
+        self.entry = self._namer.fresh(program.name)
+        self._builder = SignatureBuilder(self._namer)
+        self._scalars = {p.name: p for p in program.params if isinstance(p, ScalarParam)}
+        for param in program.params:
+            self._builder.reserve("view" if isinstance(param, View) else "scalar", param.name)
+        for view in program.views:
+            for extent in view.shape:
+                for atom in extent.atoms():
+                    if isinstance(atom, Symbol):
+                        self._builder.reserve("extent", atom.name)
+        self._bounds = Bounds()
+        extents = ExtentWriter(self._builder.extent, self._scalar)
+        self._context = Context(
+            namer=self._namer, signature=self._builder, bounds=self._bounds, order=program.dims,
+            scalars=self._scalars, need=self._need, extents=extents, combine=self._combine,
+        )  # fmt: skip
+
+    def emit(self) -> Emitted:
+        """The complete file."""
+        body = Writer(1)
+        self._dispatch(body)
+        if not body.lines:
+            body.line("pass")
+        parameters = self._builder.parameters(self._program.params)
+        start = Writer(1)
+        for parameter in parameters:
+            if parameter.prologue:
+                start.line(parameter.prologue)
+        text = "\n".join([*start.lines, *body.lines])
+        functions = [prelude.FUNCTIONS[n].strip("\n") for n in prelude.closure(self._prelude)]
+        kernel = f"{self._decorator()}\n{_definition(self.entry, [p.annotated for p in parameters])}\n{text}"
+        parts = [*functions, *self._combines, kernel]
+        whole = "\n\n\n".join([self._header(parts), *parts]) + "\n"
+        signature = Signature(parameters=parameters, facts=self._bounds.launch_facts())
+        return Emitted(text=whole, entry=self.entry, signature=signature)
+
+    def _header(self, parts: Sequence[str]) -> str:
+        """Imports and the constants that the parts use."""
+        words = set(re.findall(r"[A-Za-z_]\w*", "\n".join(parts)))
+        lines = [HEADER.rstrip()]
+        constants = [
+            *(["", NARROW] if words & {"INDEX", "Index"} else []),
+            *(['INF = float("inf")'] if "INF" in words else []),
+            *(['NAN = float("nan")'] if "NAN" in words else []),
+        ]
+        if constants and constants[0]:
+            lines.append("")
+        return "\n".join([*lines, *constants])
+
+    def _decorator(self) -> str:
+        """``@ct.kernel`` with the plan's settings for the compiler."""
+        chosen = [f"{name}={value}" for name, value in sorted(self._program.knobs) if name in KNOBS]
+        return f"@ct.kernel({', '.join(chosen)})" if chosen else "@ct.kernel"
+
+    def _dispatch(self, writer: Writer) -> None:
+        """One segment runs as it is; several are selected by the program id (spec: kir-to-gpu-program 4.4)."""
+        segments = [s for s in self._program.segments if s.length.const != 0]
+        if not segments:
+            return
+        hint = "pid"
+        pid = self._namer.fresh(hint)
+        program = Value(text=pid, prec=Prec.ATOM, dtype=INDEX, width=Width.INDEX)
+        self._context.program_id = program
+        for segment in segments:
+            local = segment.body.args[0]
+            self._bounds.bind(local, Interval(const(0), segment.length - 1))
+            # The id itself is emitted as INDEX, whatever its bounds.
+            self._bounds.force(local, Width.INDEX)
+            self._bounds.region(segment.body)
+        bodies = []
+        for i, segment in enumerate(segments):
+            inner = Writer(1 if len(segments) == 1 else 2)
+            base = program
+            if len(segments) > 1 and segment.offset.const != 0:
+                name = self._namer.fresh(hint)
+                offset = self._context.extents.write(segment.offset)
+                inner.line(f"{name} = {pid} - {offset.at(Prec.PRODUCT)}")
+                base = Value(text=name, prec=Prec.ATOM, dtype=INDEX, width=Width.INDEX)
+            start = len(inner.lines)
+            self._segment(segment.body, inner, base)
+            if len(inner.lines) == start:
+                inner.line("pass")
+            bodies.append((i, segment, inner))
+        used = any(pid in line for _, _, inner in bodies for line in inner.lines) or len(segments) > 1
+        if used:
+            writer.line(f"{pid} = ct.astype(ct.bid(0), INDEX)")
+        for i, segment, inner in bodies:
+            if len(segments) > 1:
+                writer.line(self._selector(i, len(segments), pid, segment.offset + segment.length))
+            writer.lines.extend(inner.lines)
+
+    def _selector(self, i: int, count: int, pid: str, end: object) -> str:
+        if i == count - 1:
+            return "else:"
+        limit = self._context.extents.write(end)  # type: ignore[arg-type]
+        return f"{'if' if i == 0 else 'elif'} {pid} < {limit.at(Prec.BITOR)}:"
+
+    def _segment(self, region: Region, writer: Writer, base: Value) -> None:
+        body = Body(self._context, writer, Usage(region))
+        body.values[region.args[0].id] = base
+        body.region(region)
+
+    def _scalar(self, name: str) -> Value:
+        param = self._scalars[name]
+        width = Width.INDEX if param.dtype.kind == "index" else Width.LONG
+        return Value(text=self._builder.scalar(param), prec=Prec.ATOM, dtype=param.dtype, width=width)
+
+    def _need(self, name: str) -> str:
+        self._prelude.setdefault(name, name)
+        return name
+
+    def _combine(self, hint: str, region: Region, widths: Sequence[Width], *, flagged: bool) -> str:
+        """The combine region of a generic reduce or scan as a function of scalars.
+
+        Components are the accumulated values, then the captures. ``flagged`` adds a last component that tells
+        values from the padding that stands in for an identity: the function then needs none of its own.
+        """
+        name = self._namer.fresh(f"{self.entry}_{hint}")
+        count = len(region.yields)
+        first, second = self._sides(region, count)
+        writer = Writer(1)
+        body = Body(self._context, writer, Usage(region))
+        for i, argument in enumerate(region.args):
+            place = i if i < count else i - count
+            text = second[place] if count <= i < 2 * count else first[place]
+            body.values[argument.id] = Value(
+                text=text, prec=Prec.ATOM, dtype=argument.dtype, width=widths[place]
+            )
+            if argument.dtype.kind == "index":
+                self._bounds.force(argument, widths[place])
+        captures = first[count:]
+        if flagged:
+            left, right = self._namer.fresh("has"), self._namer.fresh("has_too")
+            for held, other in zip(captures, second[count:], strict=True):
+                writer.line(f"{held} = ct.where({left}, {held}, {other})")
+        self._bounds.region(region)
+        body.region(region)
+        results = [body.shaped(body.use(f), (), w).text for f, w in zip(region.yields, widths, strict=False)]
+        if flagged:
+            first, second = [*first, left], [*second, right]
+            chosen = [
+                f"ct.where({left} & {right}, {r}, ct.where({left}, {a}, {b}))"
+                for r, a, b in zip(results, first, second, strict=False)
+            ]
+            results = [*chosen, *captures, f"{left} | {right}"]
+        else:
+            results += captures
+        writer.line(f"return {', '.join(results)}")
+        self._combines.append("\n".join([_definition(name, [*first, *second]), *writer.lines]))
+        return name
+
+    def _sides(self, region: Region, count: int) -> tuple[list[str], list[str]]:
+        """Parameter names of the two operands: the region's own, captures behind them."""
+        fresh = self._namer.fresh
+        first = [fresh(a.name or "acc") for a in region.args[:count]]
+        second = [fresh(a.name or "x") for a in region.args[count : 2 * count]]
+        held = [fresh(a.name or "held") for a in region.args[2 * count :]]
+        return [*first, *held], [*second, *(fresh(f"{h}_too") for h in held)]
+
+
+_FUNCTION_NAMES = tuple(prelude.FUNCTIONS)
+
+
+def _definition(name: str, parameters: Sequence[str]) -> str:
+    flat = f"def {name}({', '.join(parameters)}):"
+    if len(flat) <= 110:
+        return flat
+    lines, line = [f"def {name}("], "   "
+    for parameter in parameters:
+        if len(line) + len(parameter) + 2 > 108:
+            lines.append(line)
+            line = "   "
+        line += f" {parameter},"
+    return "\n".join([*lines, line, "):"])
+
+
+def emit(program: Program) -> Emitted:
+    """The program as cuTile text. Deterministic. Raises CapabilityError for what cuTile cannot say."""
+    return KernelEmitter(program).emit()
+
+
+__all__ = ["Emitted", "emit"]

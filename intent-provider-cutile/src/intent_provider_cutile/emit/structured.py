@@ -1,0 +1,199 @@
+"""Reductions and scans."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from intent.physical import Dim, Fragment, Reduce, Scan
+from intent.types import DType
+from intent.types.dtypes import BOOL, F32, I32
+from intent_provider_cutile.emit.literals import TYPES, literal
+from intent_provider_cutile.emit.value import Prec, Value, Width
+
+if TYPE_CHECKING:
+    from intent_provider_cutile.emit.body import Body
+
+_COMBINE = {
+    "sum": "_add", "prod": "_product", "max": "_nan_max", "min": "_nan_min", "argmax": "_arg_max", "argmin": "_arg_min",
+}  # fmt: skip
+
+
+def reduce(body: Body, op: Reduce) -> None:
+    """Builtin kinds one lane dim after the other; generic ones through a combine function."""
+    operands = [_operand(body, op, o) for o in op.operands]
+    if op.combine is not None:
+        _generic_reduce(body, op, operands)
+        return
+    if op.kind in ("argmax", "argmin"):
+        _arg_reduce(body, op, operands)
+        return
+    kind = op.kind or ""
+    (value,) = operands
+    source = value.dtype
+    value = _accumulating(value, kind)
+    for dim in sorted(op.dims, key=value.dims.index, reverse=True):
+        value = reduce_one(kind, value, dim)
+    body.define(op.result, _restored(value, source, kind), op.span)
+
+
+def _operand(body: Body, op: Reduce | Scan, fragment: Fragment) -> Value:
+    """An operand in full shape; index values that are combined into new ones need all 64 bits."""
+    value = body.full(body.use(fragment), fragment.dims)
+    picks = op.kind in ("max", "min", "argmax", "argmin")
+    return value if fragment.dtype.kind != "index" or picks else body.widen(value, Width.LONG)
+
+
+def _as(value: Value, dtype: DType) -> Value:
+    text = f"ct.astype({value.text}, {TYPES[dtype.name]})"
+    return replace(value, text=text, prec=Prec.ATOM, dtype=dtype)
+
+
+def _accumulating(value: Value, kind: str) -> Value:
+    """The operand in a type that cuTile reduces in without doubt: i32 or f32 and wider."""
+    if kind in ("any", "all"):
+        return replace(_as(value, I32), dtype=value.dtype)
+    if value.dtype.is_float and value.dtype.bits < 32:
+        return _as(value, F32)
+    if value.dtype.is_integer and value.dtype.bits < 32:
+        return _as(value, I32)
+    return value
+
+
+def _restored(value: Value, dtype: DType, kind: str) -> Value:
+    """The result in the operand's dtype."""
+    if kind in ("any", "all"):
+        return replace(value, text=f"{value.at(Prec.BITOR)} != 0", prec=Prec.COMPARE, dtype=dtype)
+    return _as(value, dtype) if dtype.bits < 32 else replace(value, dtype=dtype)
+
+
+def reduce_one(kind: str, value: Value, dim: Dim) -> Value:
+    """A builtin reduction along one lane dim."""
+    axis = value.dims.index(dim)
+    left = tuple(d for d in value.dims if d != dim)
+    name = {"any": "max", "all": "min"}.get(kind, kind)
+    nan = ", propagate_nan=True" if kind in ("max", "min") and value.dtype.is_float else ""
+    text = f"ct.{name}({value.text}, axis={axis}{nan})"
+    return replace(value, text=text, prec=Prec.ATOM, dims=left)
+
+
+def _lowest(dtype: DType, width: Width) -> Value:
+    """What loses against every value in a maximum."""
+    if dtype.is_float:
+        return literal(float("-inf"), dtype)
+    return literal(-(1 << 31) if dtype.kind == "index" and width is Width.SMALL else dtype.minimum, dtype)
+
+
+def _highest(dtype: DType, width: Width) -> Value:
+    """What loses against every value in a minimum."""
+    if dtype.is_float:
+        return literal(float("inf"), dtype)
+    narrow = dtype.kind == "index" and width is not Width.LONG
+    return literal((1 << 31) - 1 if narrow else dtype.maximum, dtype)
+
+
+def _arg_reduce(body: Body, op: Reduce, operands: Sequence[Value]) -> None:
+    """(value, position) pairs; NaN wins, then the lowest position (language: arg_reduce)."""
+    values, positions = operands
+    source = values.dtype
+    values = _accumulating(values, op.kind or "")
+    combine = body.context.need(_COMBINE[op.kind or ""])
+    worst = (_lowest if op.kind == "argmax" else _highest)(values.dtype, values.width)
+    last = _highest(positions.dtype, positions.width)
+    dims = values.dims
+    for dim in sorted(op.dims, key=dims.index, reverse=True):
+        tiles = f"({values.text}, {positions.text})"
+        text = f"ct.reduce({tiles}, {dims.index(dim)}, {combine}, ({worst.text}, {last.text}))"
+        dims = tuple(d for d in dims if d != dim)
+        names = [
+            body.context.namer.fresh(f.name or h) for f, h in zip(op.results, ("best", "at"), strict=True)
+        ]
+        body.writer.statement(f"{', '.join(names)} = {text}", op.span)
+        values = replace(values, text=names[0], prec=Prec.ATOM, dims=dims)
+        positions = replace(positions, text=names[1], prec=Prec.ATOM, dims=dims)
+    body.define(op.results[0], _restored(values, source, "max"), op.span)
+    body.define(op.results[1], positions, op.span)
+
+
+def _generic_reduce(body: Body, op: Reduce, operands: Sequence[Value]) -> None:
+    """The author's combine; an identity that is no constant is replaced by a flag (spec: logical-program 6)."""
+    assert op.combine is not None
+    identity = [body.use(f) for f in op.identity]
+    flagged = bool(op.captures) or not identity or not all(i.literal for i in identity)
+    operands, starts = _components(body, operands, op.captures, identity, flagged=flagged)
+    combine = body.context.combine("combine", op.combine, [o.width for o in operands], flagged=flagged)
+    dims = operands[0].dims
+    for dim in sorted(op.dims, key=dims.index, reverse=True):
+        text = f"ct.reduce({_tuple(operands)}, {dims.index(dim)}, {combine}, {_starts(starts)})"
+        dims = tuple(d for d in dims if d != dim)
+        names = _names(body, op.results, len(operands))
+        body.writer.statement(f"{', '.join(names)} = {text}", op.span)
+        operands = [
+            replace(o, text=n, prec=Prec.ATOM, dims=dims) for o, n in zip(operands, names, strict=True)
+        ]
+    for result, value in zip(op.results, operands, strict=False):
+        body.define(result, value, op.span)
+
+
+def _components(
+    body: Body, operands: Sequence[Value], captures: Sequence[Fragment], identity: Sequence[Value],
+    *, flagged: bool,
+) -> tuple[list[Value], list[Value]]:  # fmt: skip
+    """What is combined, and the constants that the compiler starts from."""
+    if not flagged:
+        return list(operands), list(identity)
+    dims = operands[0].dims
+    carried = [body.full(body.use(c), dims) for c in captures]
+    everything = [*operands, *carried]
+    starts = [literal(0, value.dtype) for value in everything]
+    flag = body.full(literal(True, BOOL), dims)
+    return [*everything, flag], [*starts, literal(False, BOOL)]
+
+
+def _starts(values: Sequence[Value]) -> str:
+    texts = [v.text for v in values]
+    return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
+
+
+def _names(body: Body, results: Sequence[Fragment], count: int) -> list[str]:
+    hints = [r.name or "r" for r in results] + ["unused"] * (count - len(results))
+    return [body.context.namer.fresh(h) for h in hints]
+
+
+def _tuple(values: Sequence[Value]) -> str:
+    texts = [v.text for v in values]
+    return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
+
+
+def scan(body: Body, op: Scan) -> None:
+    """Inclusive ordered prefixes along one lane dim."""
+    operands = [_operand(body, op, o) for o in op.operands]
+    axis = operands[0].dims.index(op.dim)
+    tail = ", reverse=True" if op.reverse else ""
+    if op.combine is not None:
+        _generic_scan(body, op, operands, axis, tail)
+        return
+    (value,) = operands
+    source = value.dtype
+    value = _accumulating(value, op.kind or "")
+    if op.kind in ("sum", "prod"):
+        text = f"ct.{'cumsum' if op.kind == 'sum' else 'cumprod'}({value.text}, axis={axis}{tail})"
+    else:
+        start = (_lowest if op.kind == "max" else _highest)(value.dtype, value.width)
+        combine = _COMBINE[op.kind or ""] if value.dtype.is_float else f"_int_{op.kind}"
+        text = f"ct.scan({value.text}, {axis}, {body.context.need(combine)}, {start.text}{tail})"
+    value = replace(value, text=text, prec=Prec.ATOM)
+    body.define(op.result, _restored(value, source, "max"), op.span, statement=True)
+
+
+def _generic_scan(body: Body, op: Scan, operands: Sequence[Value], axis: int, tail: str) -> None:
+    """A scan states no identity, so that a flag tells values from the compiler's padding."""
+    assert op.combine is not None
+    operands, starts = _components(body, operands, op.captures, (), flagged=True)
+    combine = body.context.combine("combine", op.combine, [o.width for o in operands], flagged=True)
+    names = _names(body, op.results, len(operands))
+    text = f"ct.scan({_tuple(operands)}, {axis}, {combine}, {_starts(starts)}{tail})"
+    body.writer.statement(f"{', '.join(names)} = {text}", op.span)
+    for result, operand, name in zip(op.results, operands, names, strict=False):
+        body.define(result, replace(operand, text=name, prec=Prec.ATOM), op.span)

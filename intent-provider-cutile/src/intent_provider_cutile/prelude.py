@@ -1,0 +1,248 @@
+"""Functions that the emitted text brings along when it uses them.
+
+Each is ordinary cuTile, so that the compiler and the stand-in both run it; ``x`` and the like are tiles of any shape.
+Nothing here relies on a product and a sum being rounded apart, because the compiler may contract them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+TRUNC = """
+def _trunc(x):
+    return ct.where(x < 0, ct.ceil(x), ct.floor(x))
+"""
+
+ROUND_F32 = """
+def _round_f32(x):
+    # Ties to even by the rounding of an addition; the last select keeps the sign of zero.
+    size = ct.abs(x)
+    r = (size + 8388608.0) - 8388608.0
+    r = ct.where(x < 0, -r, r)
+    return ct.where(size < 8388608.0, ct.where(r != 0, r, x * 0.0), x)
+"""
+
+ROUND_F64 = """
+def _round_f64(x):
+    # Ties to even by the rounding of an addition; the last select keeps the sign of zero.
+    size = ct.abs(x)
+    r = (size + 4503599627370496.0) - 4503599627370496.0
+    r = ct.where(x < 0, -r, r)
+    return ct.where(size < 4503599627370496.0, ct.where(r != 0, r, x * 0.0), x)
+"""
+
+RSQRT_F64 = """
+def _rsqrt_f64(x):
+    return 1.0 / ct.sqrt(x)
+"""
+
+SIGMOID = """
+def _sigmoid(x):
+    # exp(-|x|) never overflows, and small results keep their precision.
+    e = ct.exp(-ct.abs(x))
+    return ct.where(x < 0, e, 1.0) / (1.0 + e)
+"""
+
+LOG1P = """
+def _log1p(x):
+    # log(u) times what rounding 1 + x to u has lost.
+    u = 1.0 + x
+    far = (u == INF) | (u == 1.0)
+    return ct.where(far, x, ct.log(u) * (x / ct.where(far, 1.0, u - 1.0)))
+"""
+
+ASIN = """
+def _asin(x):
+    return ct.atan2(x, ct.sqrt((1.0 - x) * (1.0 + x)))
+"""
+
+POW = """
+def _pow(x, y):
+    return ct.pow(x, y)
+"""
+
+TWO_SUM = """
+def _two_sum(a, b):
+    # The rounded sum and what rounding has lost.
+    s = a + b
+    t = s - a
+    return s, (a - (s - t)) + (b - t)
+"""
+
+FMA_F32 = """
+def _fma_f32(a, b, c):
+    # The product is exact in f64; the sum keeps its lost bits in the last place, so that one rounding decides.
+    s, lost = _two_sum(ct.astype(a, ct.float64) * ct.astype(b, ct.float64), ct.astype(c, ct.float64))
+    return ct.astype(_odd_f64(s, lost), ct.float32)
+"""
+
+FMA_F64 = """
+def _fma_f64(a, b, c):
+    # Exact product and exact sums in pairs; the last but one sum is rounded to odd.
+    scale = 134217729.0
+    p = a * scale
+    a_high = p - (p - a)
+    a_low = a - a_high
+    p = b * scale
+    b_high = p - (p - b)
+    b_low = b - b_high
+    high = a * b
+    low = ((a_high * b_high - high) + a_high * b_low + a_low * b_high) + a_low * b_low
+    t, t_low = _two_sum(c, low)
+    v, v_low = _two_sum(high, t)
+    z, lost = _two_sum(t_low, v_low)
+    exact = v + _odd_f64(z, lost)
+    plain = high + c
+    # Where the parts overflow or there is nothing to split, the plain sum is the answer.
+    return ct.where(ct.abs(exact) < INF, exact, plain)
+"""
+
+ODD_F64 = """
+def _odd_f64(s, lost):
+    # An inexact sum gets an odd last bit: a second, shorter rounding then decides alone.
+    bits = ct.bitcast(s, ct.int64)
+    fix = (lost != 0) & ((bits & 1) == 0)
+    away = (lost < 0) == (s > 0)
+    return ct.bitcast(ct.where(fix, ct.where(away, bits - 1, bits + 1), bits), ct.float64)
+"""
+
+TO_F32_ODD = """
+def _to_f32_odd(x):
+    # f64 to f32, inexact results forced to an odd last bit: a second, shorter rounding then decides alone.
+    r = ct.astype(x, ct.float32)
+    back = ct.astype(r, ct.float64)
+    bits = ct.bitcast(r, ct.int32)
+    away = ct.abs(back) > ct.abs(x)
+    fix = (back != x) & ((bits & 1) == 0) & (x == x)
+    return ct.bitcast(ct.where(fix, ct.where(away, bits - 1, bits + 1), bits), ct.float32)
+"""
+
+INT_TO_F32_ODD = """
+def _int_to_f32_odd(x):
+    # Integer to f32, inexact results forced to an odd last bit: a second, shorter rounding then decides alone.
+    r = ct.astype(x, ct.float32)
+    bits = ct.bitcast(r, ct.int32)
+    # The largest floats are no integers of this type any more: they were rounded up.
+    top = ct.abs(r) >= 9.2e18
+    back = ct.astype(ct.where(top, 0.0, r), x.dtype)
+    away = ct.where(x < 0, back < x, back > x) | top
+    fix = ((back != x) | top) & ((bits & 1) == 0)
+    return ct.bitcast(ct.where(fix, ct.where(away, bits - 1, bits + 1), bits), ct.float32)
+"""
+
+TO_F8E5M2 = """
+def _to_f8e5m2(x):
+    # From 61440 on the nearest value is infinity; the conversion itself saturates.
+    inf = ct.astype(ct.where(x < 0, 0xFC, 0x7C), ct.uint8)
+    bits = ct.bitcast(ct.astype(x, ct.float8_e5m2), ct.uint8)
+    return ct.bitcast(ct.where(ct.abs(x) >= 61440.0, inf, bits), ct.float8_e5m2)
+"""
+
+PRODUCT = """
+def _product(a, b):
+    return a * b
+"""
+
+ADD = """
+def _add(a, b):
+    return a + b
+"""
+
+NAN_MAX = """
+def _nan_max(a, b):
+    return ct.maximum(a, b, propagate_nan=True)
+"""
+
+NAN_MIN = """
+def _nan_min(a, b):
+    return ct.minimum(a, b, propagate_nan=True)
+"""
+
+INT_MAX = """
+def _int_max(a, b):
+    return ct.maximum(a, b)
+"""
+
+INT_MIN = """
+def _int_min(a, b):
+    return ct.minimum(a, b)
+"""
+
+ARG_MAX = """
+def _arg_max(a, i, b, j):
+    # NaN wins, then the larger value, then the lower position.
+    tie = (a == b) | ((a != a) & (b != b))
+    first = ((a > b) | ((a != a) & (b == b))) | (tie & (i < j))
+    return ct.where(first, a, b), ct.where(first, i, j)
+"""
+
+ARG_MIN = """
+def _arg_min(a, i, b, j):
+    # NaN wins, then the smaller value, then the lower position.
+    tie = (a == b) | ((a != a) & (b != b))
+    first = ((a < b) | ((a != a) & (b == b))) | (tie & (i < j))
+    return ct.where(first, a, b), ct.where(first, i, j)
+"""
+
+_ATOMIC_FLOAT = """
+def _atomic_{name}_float(memory, offset, value, mask, scope):
+    # One compare-and-swap a round for the lanes that still wait; each round serves one lane of every element.
+    Bits = ct.int64 if memory.dtype == ct.float64 else ct.int32
+    old = memory.load_offset(offset, mask=mask, padding_value=0.0)
+    waiting = mask
+    while ct.max(ct.astype(waiting, ct.int32)) > 0:
+        new = ct.{name}imum(old, value, propagate_nan=True)
+        seen = memory.atomic_cas_offset(offset, old, new, mask=waiting, memory_scope=scope)
+        same = ct.bitcast(seen, Bits) == ct.bitcast(old, Bits)
+        old = ct.where(waiting, seen, old)
+        waiting = waiting & ~same
+    return old
+"""
+
+FUNCTIONS: Final[dict[str, str]] = {
+    "_two_sum": TWO_SUM,
+    "_odd_f64": ODD_F64,
+    "_trunc": TRUNC,
+    "_round_f32": ROUND_F32,
+    "_round_f64": ROUND_F64,
+    "_rsqrt_f64": RSQRT_F64,
+    "_sigmoid": SIGMOID,
+    "_log1p": LOG1P,
+    "_asin": ASIN,
+    "_pow": POW,
+    "_fma_f32": FMA_F32,
+    "_fma_f64": FMA_F64,
+    "_to_f32_odd": TO_F32_ODD,
+    "_int_to_f32_odd": INT_TO_F32_ODD,
+    "_to_f8e5m2": TO_F8E5M2,
+    "_add": ADD,
+    "_product": PRODUCT,
+    "_nan_max": NAN_MAX,
+    "_nan_min": NAN_MIN,
+    "_int_max": INT_MAX,
+    "_int_min": INT_MIN,
+    "_arg_max": ARG_MAX,
+    "_arg_min": ARG_MIN,
+    "_atomic_max_float": _ATOMIC_FLOAT.format(name="max"),
+    "_atomic_min_float": _ATOMIC_FLOAT.format(name="min"),
+}
+"""Text of each function by name, callees first."""
+
+NEEDS: Final[dict[str, tuple[str, ...]]] = {
+    "_fma_f32": ("_two_sum", "_odd_f64"),
+    "_fma_f64": ("_two_sum", "_odd_f64"),
+}
+"""Functions of the prelude that a function calls."""
+
+
+def closure(names: Iterable[str]) -> list[str]:
+    """``names`` and all they call, callees first, in the table's order."""
+    wanted: set[str] = set()
+    pending = list(names)
+    while pending:
+        name = pending.pop()
+        if name not in wanted:
+            wanted.add(name)
+            pending.extend(NEEDS.get(name, ()))
+    return [name for name in FUNCTIONS if name in wanted]
