@@ -10,3 +10,8 @@ def alias_class(resource: kir.Resource) -> str:
     if isinstance(resource, kir.Buffer):
         return f"buffer {resource.id}"
     return f"group {resource.alias}" if resource.alias else f"view {resource.name}"
+
+
+def by_atomics(cls: str) -> str:
+    """The mark of an alias class that only atomics have written: other atomics need no fence after them."""
+    return f"{cls} by atomics"

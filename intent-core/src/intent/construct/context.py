@@ -8,7 +8,7 @@ from typing import Any
 
 from intent import kir
 from intent import physical as ph
-from intent.construct.alias import alias_class
+from intent.construct.alias import alias_class, by_atomics
 from intent.construct.analysis import Analysis
 from intent.construct.emission import DimOrder, Emitter, Scope
 from intent.construct.frame import Frame
@@ -317,14 +317,23 @@ class Context:
 
     def read_version(self, key: str) -> int:
         """Separate reads by the writes before them; other lanes' writes become visible through a fence."""
-        if key in self.dirty:
+        if self.pending(key):
             self.fence(key)
         self.readers.setdefault(key, set())
         return self.versions.get(key, 0)
 
-    def wrote(self, key: str) -> None:
+    def pending(self, key: str) -> bool:
+        """Whether an alias class was written since its last fence."""
+        return key in self.dirty or by_atomics(key) in self.dirty
+
+    def before_atomic(self, key: str, dims: tuple[ph.Dim, ...]) -> None:
+        """An atomic is fenced from plain accesses by other lanes; atomics among themselves need nothing."""
+        if key in self.dirty or self.overtakes(key, dims):
+            self.fence(key)
+
+    def wrote(self, key: str, *, atomic: bool = False) -> None:
         """A write to an alias class: other lanes need a fence before they read it."""
-        self.dirty.add(key)
+        self.dirty.add(by_atomics(key) if atomic else key)
         self.versions[key] = self.versions.get(key, 0) + 1
 
     def read_by(self, key: str, dims: tuple[ph.Dim, ...]) -> None:
@@ -340,13 +349,15 @@ class Context:
 
         A buffer that is allocated inside the loop is fenced there.
         """
-        for key in sorted(self.dirty & self.analysis.effects.read & self.by_class.keys()):
-            self.fence(key)
+        for key in sorted(self.analysis.effects.read & self.by_class.keys()):
+            if self.pending(key):
+                self.fence(key)
 
     def settle_writes(self) -> None:
         """Order every earlier access before every later one."""
-        for key in sorted((self.dirty | self.readers.keys()) & self.by_class.keys()):
-            self.fence(key)
+        for key in sorted(self.by_class):
+            if self.pending(key) or key in self.readers:
+                self.fence(key)
 
     def effects_use(self, value: kir.Value) -> bool:
         """Whether anything uses the value."""
@@ -358,5 +369,5 @@ class Context:
         if key not in self.allocated or self.allocated[key].open:
             self.emitter.effect(ph.Fence, target=self.by_class[key])
         self.versions[key] = self.versions.get(key, 0) + 1
-        self.dirty.discard(key)
+        self.dirty -= {key, by_atomics(key)}
         self.readers.pop(key, None)

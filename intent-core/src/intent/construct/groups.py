@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from intent import kir
-from intent.construct.alias import alias_class
+from intent.construct.alias import alias_class, by_atomics
 from intent.construct.axes import AxisClasses
 from intent.construct.definitions import Definitions
 from intent.construct.demand import AxisKey, Signature
@@ -57,9 +57,18 @@ class Group:
         return {label for key, label in self.keys.items() if key[0] == "store"}
 
     def written_in(self, op: kir.Op) -> set[str]:
-        """The alias classes that this group writes inside an operation."""
-        inner = (o for r in regions_of(op) for o in walk(r))
-        return {alias_class(o.target) for o in inner if isinstance(o, WRITES) and o.id in self.statements}
+        """The alias classes that this group writes inside an operation, marked where only atomics touch them."""
+        inner = [o for r in regions_of(op) for o in walk(r)]
+        writes = [o for o in inner if isinstance(o, WRITES) and o.id in self.statements]
+        plain = {alias_class(o.source) for o in inner if isinstance(o, kir.Load)}
+        plain |= {alias_class(o.target) for o in writes if not self._indivisible(o)}
+        written = {alias_class(o.target) for o in writes}
+        return (written & plain) | {by_atomics(cls) for cls in written - plain}
+
+    def _indivisible(self, op: kir.Op) -> bool:
+        if isinstance(op, kir.ScatterReduce):
+            return has_atomic(op) and op.id not in self.ordered
+        return isinstance(op, kir.Atomic)
 
 
 class Grouping:

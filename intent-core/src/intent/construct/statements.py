@@ -339,7 +339,7 @@ class Runner:
         c = self.c
         assert op.init is not None
         resource, key, owner = c.resource(op.buffer)
-        if key in c.readers or key in c.dirty:
+        if key in c.readers or c.pending(key):
             c.fence(key)
         axes = []
         for k, e in enumerate(op.buffer.shape):

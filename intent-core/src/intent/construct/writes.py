@@ -58,7 +58,7 @@ def write_store(c: Context, op: kir.Store, at: At, frame: Frame, *, snapshot: bo
     """A unique write. ``snapshot``: other lanes may still have to read what it overwrites."""
     value = c.evaluate(op.value, at, frame)
     to = target_of(c, op, op.target.shape, at, frame)
-    if (snapshot and to.key in c.readers) or to.key in c.dirty or c.overtakes(to.key, to.dims):
+    if (snapshot and to.key in c.readers) or c.pending(to.key) or c.overtakes(to.key, to.dims):
         c.fence(to.key)  # an earlier write may be of the same element by another lane
     _store(c, to, value.fragment)
 
@@ -79,8 +79,9 @@ def write_scatter(c: Context, op: kir.ScatterReduce, at: At, frame: Frame, *, or
     value = c.evaluate(op.value, at, frame).fragment
     to = target_of(c, op, op.target.shape, at, frame)
     if not ordered and op.kind is not None:
+        c.before_atomic(to.key, to.dims)
         _atomic(c, to, _ATOMIC[op.kind], (value,), "relaxed", value.dtype)
-        c.wrote(to.key)
+        c.wrote(to.key, atomic=True)
         return
     version = c.read_version(to.key)
     (old,) = c.emitter.emit(
@@ -138,8 +139,9 @@ def write_atomic(c: Context, op: kir.Atomic, at: At, frame: Frame) -> tuple[ph.F
     to = target_of(c, op, op.target.shape, at, frame)
     if op.order in ("release", "acq_rel"):
         c.settle_writes()
+    c.before_atomic(to.key, to.dims)
     results = _atomic(c, to, op.kind, values, op.order, op.target.dtype)
     if op.order in ("acquire", "acq_rel"):
         c.settle_writes()
-    c.wrote(to.key)
+    c.wrote(to.key, atomic=True)
     return results
