@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import os
+import random
 import struct
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import ml_dtypes
 import numpy as np
@@ -17,7 +19,8 @@ pytest.importorskip("intent_provider_triton")
 
 import intent
 import intent.language as I
-from intent.diagnostics import ScalarArgument
+from intent.diagnostics import IntentError, ScalarArgument
+from intent.runtime import native
 from intent_testkit.bench.launch_cost import costs
 from intent_testkit.bench.stand_in import Driver, gpu
 from intent_testkit.kernels import memory, pointwise
@@ -35,33 +38,49 @@ def numbers(
     y[...] = I.full(y.shape, I.cast(total + whole + I.select(h, 1.0, 0.0), I.f32), I.f32)
 
 
+@pytest.fixture(params=["written out", "compiled"])
+def recorded(request, monkeypatch):
+    """:func:`recording` with known calls in Python, and with known calls in compiled code."""
+    exchange = request.param == "compiled"
+    if exchange:
+        reason = native.load_now()
+        if reason is not None:
+            pytest.skip(f"known calls cannot be compiled here: {reason}")
+    return partial(recording, exchange=exchange)
+
+
+@intent.kernel
+def saxpy(
+    a: I.f32,
+    x: I.In[I.f32, ("M", "N"), I.constraints(strides=("X0", "X1"))],
+    y: I.In[I.f32, ("M", "N"), I.constraints(strides=("Y0", "Y1"))],
+    z: I.Out[I.f32, ("M", "N"), I.constraints(strides=("Z0", "Z1"))],
+):
+    z[...] = a * x[...] + y[...]
+
+
 @contextmanager
-def recorded(sizes: str) -> Iterator[tuple]:
+def recording(sizes: str, *, exchange: bool) -> Iterator[tuple]:
     """Stand-ins whose driver keeps (grid, stream, the arguments read as ``sizes``, a struct code each)."""
     seen: list[tuple] = []
-    driver = Driver(launches=[])
-    inner = driver._record
 
-    def launch(config, function, pointers, extra):
-        grid = struct.unpack_from("7I4xQ", ctypes.string_at(config, 40))
-        places = (ctypes.c_void_p * len(sizes)).from_address(pointers.value)
+    def launch(config, pointers):
+        grid = struct.unpack_from("7I4xQ", config)
+        places = (ctypes.c_void_p * len(sizes)).from_address(pointers)
         values = tuple(
             struct.unpack(code, ctypes.string_at(place, struct.calcsize(code)))[0]
             for code, place in zip(sizes, places, strict=True)
         )
-        status = inner(config, function, pointers, extra)
-        if not status:
-            seen.append((grid[:-1], grid[-1], values))
-        return status
+        seen.append((grid[:-1], grid[-1], values))
 
-    driver.cuLaunchKernelEx = launch
+    driver = Driver(seen=launch)
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("INTENT_EXECUTION", raising=False)
-        with gpu(driver) as (torch, _):
+        with gpu(driver, exchange=exchange) as (torch, _):
             yield torch, driver, seen
 
 
-def test_what_the_driver_gets():
+def test_what_the_driver_gets(recorded):
     with recorded("QQQiQQ") as (torch, _, seen):
         x, y, z = (torch.empty(1000) for _ in range(3))
         artifact = intent.compile(pointwise.add, "triton")
@@ -81,7 +100,7 @@ def test_what_the_driver_gets():
         ]
 
 
-def test_scalars_of_every_kind():
+def test_scalars_of_every_kind(recorded):
     with recorded("QeHfdbqI?iQQ") as (torch, _, seen):
         y = torch.empty(5)
         artifact = intent.compile(numbers, "triton")
@@ -98,7 +117,7 @@ def test_scalars_of_every_kind():
         assert len(seen) == 3
 
 
-def test_layouts_are_built_apart_and_starts_are_not_mixed_up():
+def test_layouts_are_built_apart_and_starts_are_not_mixed_up(recorded):
     with recorded("QQQiQQ") as (torch, driver, seen):
         artifact = intent.compile(pointwise.add, "triton")
         wide = [torch.empty(1200) for _ in range(3)]
@@ -110,7 +129,7 @@ def test_layouts_are_built_apart_and_starts_are_not_mixed_up():
         assert driver.loaded == 3  # all that 16 divides, aligned only, neither
 
 
-def test_a_thread_without_a_context_launches_in_ours():
+def test_a_thread_without_a_context_launches_in_ours(recorded):
     with recorded("QQQiQQ") as (torch, driver, seen):
         x, y, z = (torch.empty(64) for _ in range(3))
         artifact = intent.compile(pointwise.add, "triton")
@@ -130,7 +149,7 @@ def test_a_thread_without_a_context_launches_in_ours():
         assert len(seen) == 3
 
 
-def test_threads_do_not_mix_their_arguments():
+def test_threads_do_not_mix_their_arguments(recorded):
     with recorded("QQQiQQ") as (torch, _, seen):
         artifact = intent.compile(pointwise.add, "triton")
         calls = [[torch.empty(512) for _ in range(3)] for _ in range(6)]
@@ -153,17 +172,77 @@ def test_threads_do_not_mix_their_arguments():
         assert len(seen) == 6 * 400 + 1
 
 
-def test_a_workspace_is_passed_by_the_addresses_of_its_buffers():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("INTENT_EXECUTION", raising=False)
-        with gpu(Driver(launches=[])) as (torch, driver):
-            artifact = intent.compile(memory.sort_rows, "triton")
-            x, y = (torch.empty(8, 700, dtype=torch.int32) for _ in range(2))
-            artifact(x, y)
-            artifact(x, y)
-            assert artifact.program.workspace
-            assert len(driver.launches) == 2
-            assert len(artifact._launches._workspaces._kept) == 1
+def test_a_workspace_is_passed_by_the_addresses_of_its_buffers(recorded):
+    with recorded("QQ") as (torch, _, seen):
+        artifact = intent.compile(memory.sort_rows, "triton")
+        x, y = (torch.empty(8, 700, dtype=torch.int32) for _ in range(2))
+        artifact(x, y)
+        artifact(x, y)
+        assert artifact.program.workspace
+        assert len(seen) == 2
+        assert len(artifact._launches._workspaces._kept) == 1
+
+
+def test_compiled_code_knows_the_call_itself(monkeypatch):
+    reason = native.load_now()
+    if reason is not None:
+        pytest.skip(f"known calls cannot be compiled here: {reason}")
+    with recording("QQQf", exchange=True) as (torch, driver, seen):
+        artifact = intent.compile(saxpy, "triton")
+        x, y, z = (torch.empty(64, 4) for _ in range(3))
+        artifact(2.0, x, y, z)
+        artifact(2.0, x, y, y)
+        with monkeypatch.context() as patch:
+            patch.setattr(artifact, "_launch", None)
+            artifact._quick._code.known.clear()  # the code that is written out knows nothing
+            artifact(0.1, y, x, z)
+            artifact(3.5, z, x, x)
+            torch.handles[0] = 48
+            artifact(float("-inf"), x, y, z)
+        assert [values[:3] for _, _, values in seen[2:]] == [
+            tuple(t.data_ptr() for t in args) for args in ((y, x, z), (z, x, x), (x, y, z))
+        ]
+        assert [values[3] for _, _, values in seen[2:]] == [np.float32(0.1), 3.5, float("-inf")]
+        assert [stream for _, stream, _ in seen[2:]] == [16, 16, 48]
+        before = len(seen)
+        for wrong in (1e39, True, None, "2"):
+            with pytest.raises(ScalarArgument):
+                artifact(wrong, x, y, z)
+        assert len(seen) == before
+        artifact(2, x, y, z)  # the long way takes an int, and says so in float
+        assert seen[-1][2][3] == 2.0
+
+
+def test_random_calls_reach_the_driver_as_they_are(recorded):
+    rng = random.Random(11)  # noqa: S311 - a repeatable test
+    with recorded("QQQf") as (torch, _, seen):
+        base = torch.empty(1 << 20).data_ptr()
+        artifact = intent.compile(saxpy, "triton")
+
+        def tensor(shape, *, offsets):
+            strides = [(shape[1], 1), (1, shape[0]), (2 * shape[1], 2), (shape[1] + 16, 1), (0, 1)]
+            pointer = base + rng.choice(offsets)
+            return torch.Tensor(shape, torch.float32, stride=rng.choice(strides), pointer=pointer)
+
+        for _ in range(300):
+            shape = rng.choice([(16, 8), (8, 16), (1, 8), (5, 7), (0, 8)])
+            x, y = (tensor(shape, offsets=(0, 4, 16, 2)) for _ in range(2))
+            z = tensor(shape, offsets=(4096, 4100, 0, 16, 512))
+            scale = rng.choice([0.5, 2, -1.0, True])
+            fresh = _outcome(intent.compile(saxpy, "triton"), seen, scale, x, y, z)
+            assert _outcome(artifact, seen, scale, x, y, z) == fresh
+
+
+def _outcome(artifact, seen, *args):
+    """The error, or what the driver got."""
+    before = len(seen)
+    try:
+        artifact(*args)
+    except IntentError as error:
+        assert len(seen) == before
+        return str(error)
+    assert len(seen) <= before + 1
+    return artifact.variant.plan, seen[before:]
 
 
 @pytest.mark.skipif("COVERAGE_RUN" in os.environ, reason="tracing costs more than what is measured")

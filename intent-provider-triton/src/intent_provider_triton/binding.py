@@ -11,13 +11,14 @@ import ctypes
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import ml_dtypes
 import numpy as np
 
 from intent.provider import Invocation
-from intent.provider.binder import Start
+from intent.provider.binder import NativeStart, Start
 from intent_provider_triton import driver
 from intent_provider_triton.arguments import value_of
 from intent_provider_triton.build import type_of
@@ -31,6 +32,9 @@ _GRID: Final = struct.Struct("@7I")
 _STREAM: Final = "Q16x"
 """After the grid, at byte 32: the stream, then no attributes."""
 _STREAM_AT: Final = 32
+_IMAGE_AT: Final = 56
+"""Where the configuration ends and the arguments begin."""
+_COMPILED: Final = frozenset("?bhiqBHIQfd")
 _SCRATCH: Final = "QQ"
 """Triton appends two scratch pointers, null for kernels that ask for none."""
 
@@ -52,7 +56,8 @@ class Packing:
     """How the arguments of one build lie in a slot; makes its bindings.
 
     In a slot: what changes, what is fixed, Triton's scratch. ``order`` is the kernel's own order of the first
-    two; ``layout`` the packing of what changes.
+    two; ``layout`` the packing of what changes; ``sources`` its places among views and scalars, None if one is
+    a workspace buffer or has to be converted first.
     """
 
     build: Build
@@ -60,6 +65,7 @@ class Packing:
     fixed: tuple[Parameter, ...]
     order: tuple[int, ...]
     layout: str
+    sources: tuple[int, ...] | None
     close: Callable[..., Start]
 
     def bind(self, invocation: Invocation) -> Start:
@@ -73,11 +79,39 @@ class Packing:
             return self._slot(invocation.length, fixed)
 
         free.append(fresh())
-        return self.close(
+        start: Any = self.close(
             free.pop, free.append, fresh, struct.Struct("@" + _STREAM + self.layout).pack_into,
             driver.library().cuLaunchKernelEx, self.build.function, self._failed, _bf16_bits,
             tuple(offsets.get(p.buffer, 0) for p in self.changing),
         )  # fmt: skip
+        start.native = partial(self._native, invocation.length, fixed)
+        bound: Start = start
+        return bound
+
+    def _native(self, length: int, fixed: bytes) -> NativeStart | None:
+        """The same start for compiled callers, which know neither workspaces nor 16-bit floats."""
+        cuda = driver.library()
+        launch, current = driver.address(cuda.cuLaunchKernelEx), driver.address(cuda.cuCtxGetCurrent)
+        types = self._types(self.changing)
+        if launch is None or current is None or self.sources is None or not _COMPILED.issuperset(types):
+            return None
+        slot = self._slot(length, fixed)
+        image = ctypes.string_at(slot[1], ctypes.sizeof(slot[0]))
+        first = ctypes.addressof(slot[0]) + _IMAGE_AT
+        places = (ctypes.c_void_p * (len(self.order) + 2)).from_address(slot[2].value or 0)
+        at = [at - (_IMAGE_AT - _STREAM_AT) for at in _places(_STREAM, types)]
+        return NativeStart(
+            launch=launch,
+            current=current,
+            context=self.build.device.context or 0,
+            function=self.build.function.value or 0,
+            config=image[:_IMAGE_AT],
+            stream_at=_STREAM_AT,
+            image=image[_IMAGE_AT:],
+            places=tuple((place or 0) - first for place in places),
+            changes=tuple(zip(self.sources, at, types, strict=True)),
+            owner=self,
+        )
 
     def _types(self, parameters: Sequence[Parameter]) -> list[str]:
         return [_pack_of(p, small=self.build.small) for p in parameters]
@@ -123,8 +157,18 @@ def packing(signature: Signature, build: Build, views: Sequence[str], scalars: S
         fixed=fixed,
         order=tuple(arranged.index(p) for p in passed),
         layout="".join(_pack_of(p, small=build.small) for p in changing),
+        sources=_sources(changing, views, scalars),
         close=_closure(changing, views, scalars),
     )
+
+
+def _sources(
+    changing: Sequence[Parameter], views: Sequence[str], scalars: Sequence[str]
+) -> tuple[int, ...] | None:
+    if any(p.kind == "buffer" or p.type in ("fp16", "bf16") for p in changing):
+        return None
+    names = [*(("view", name) for name in views), *(("scalar", name) for name in scalars)]
+    return tuple(names.index((p.kind, p.view if p.kind == "view" else p.name)) for p in changing)
 
 
 def _closure(

@@ -39,6 +39,14 @@ def check(status: int, call: str) -> None:
         _check(library(), status, call)
 
 
+def address(function: Any) -> int | None:
+    """Where a function of the driver lies, for compiled callers; None if it is no C function."""
+    try:
+        return ctypes.cast(function, ctypes.c_void_p).value
+    except ctypes.ArgumentError:
+        return None
+
+
 def _check(cuda: Any, status: int, call: str) -> None:
     if status:
         text = ctypes.c_char_p()

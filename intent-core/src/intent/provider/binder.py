@@ -5,11 +5,12 @@ Optional. The runtime asks a launcher on a GPU for it, and uses ``launcher(invoc
 
 from __future__ import annotations
 
-from typing import Protocol, TypeAlias, runtime_checkable
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from intent.provider.protocol import Invocation
 
-__all__ = ["ADDRESS_CLASS", "Binder", "Start", "Value"]
+__all__ = ["ADDRESS_CLASS", "Binder", "NativeStart", "Start", "Value"]
 
 ADDRESS_CLASS = 16
 """What a binding may rely on of an address: its value modulo this many bytes."""
@@ -30,6 +31,31 @@ class Start(Protocol):
     """
 
     def __call__(self, stream: int, *values: Value) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class NativeStart:
+    """How compiled code makes the same start.
+
+    A ``Start`` may have an attribute ``native``, a function of no arguments that gives one, or None.
+    ``launch`` is the address of a function like cuLaunchKernelEx, of (configuration, ``function``, addresses of
+    the arguments, null), 0 for success; a launch that fails has run nothing. It is called while the function at
+    ``current`` (like cuCtxGetCurrent) gives ``context``. ``config`` is the configuration, at most 64 bytes,
+    with the stream at byte ``stream_at``. ``image`` holds the arguments, at most 1024 bytes; ``places`` says
+    where each lies. ``changes`` are (position among the start's addresses and scalars, place, code of
+    :mod:`struct`); floats are rounded there. ``owner`` is kept alive as long as the rest is used.
+    """
+
+    launch: int
+    current: int
+    context: int
+    function: int
+    config: bytes
+    stream_at: int
+    image: bytes
+    places: tuple[int, ...]
+    changes: tuple[tuple[int, int, str], ...]
+    owner: Any
 
 
 @runtime_checkable

@@ -23,12 +23,16 @@ class Reading:
     ``layout``: expressions that together decide every field of :class:`Array` but the address, and whether
     it is plain memory. ``address``: the address. Both may raise for what is no such array. ``device`` gives
     the number of the current device, ``stream`` the raw handle of its current stream by that number.
+    ``exchange`` is DLPack's exchange table for compiled code, ``negated`` what tells of an array that it is not
+    the plain memory which that describes.
     """
 
     layout: str
     address: str
     device: Callable[[], int]
     stream: Callable[[int], int]
+    exchange: Any = None
+    negated: Callable[[Any], bool] | None = None
 
 
 class Library(Protocol):

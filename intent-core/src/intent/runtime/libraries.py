@@ -99,7 +99,14 @@ class TorchLibrary:
         # A tensor without strides (sparse, nested) raises. Only complex tensors, whose dtypes no kernel
         # has, can be lazily conjugated; others can be lazily negated.
         layout = "type({0}), {0}.dtype, {0}.shape, {0}.stride(), {0}.get_device(), {0}.is_neg()"
-        self.reading = Reading(layout=layout, address="{0}.data_ptr()", device=device, stream=self._stream)
+        self.reading = Reading(
+            layout=layout,
+            address="{0}.data_ptr()",
+            device=device,
+            stream=self._stream,
+            exchange=getattr(torch.Tensor, "__dlpack_c_exchange_api__", None),
+            negated=torch.Tensor.is_neg,
+        )
 
     def recognize(self, value: object) -> Array | None:
         if not isinstance(value, self._torch.Tensor) or value.layout is not self._torch.strided:

@@ -5,12 +5,15 @@ all addresses their class, and each integer scalar that anything depends on. Wha
 in every call: the other scalars' kind and range, and whether the byte ranges of a written view and another one
 touch. A call that is not known, or not surely harmless, takes the long way, which reports what is wrong.
 
-The code that reads a call is written out for the kernel's parameters: it runs at every launch.
+The code that reads a call is written out for the kernel's parameters: it runs at every launch. Where
+:mod:`intent.runtime.native` could be built and the arrays' library has DLPack's exchange table, compiled code
+stands before it, which does the same and passes on what it does not know.
 """
 
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -18,11 +21,13 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from intent.kir.kernel import Kernel
 from intent.kir.value import ScalarParam, View
 from intent.provider.binder import ADDRESS_CLASS, Start
+from intent.runtime import native
 from intent.runtime.array import Library
 from intent.runtime.fitting import Fitting
 from intent.runtime.foreign import known_library
 from intent.runtime.launch import Checked
 from intent.runtime.libraries import ordinal
+from intent.runtime.native.calls import caller, learn
 from intent.runtime.overlap import writable_pairs
 from intent.runtime.scalars import bind_scalar
 
@@ -44,6 +49,7 @@ class _Code(NamedTuple):
     call: Call
     key: Call
     known: dict[Any, tuple[Any, ...]]
+    compiled: Any
 
 
 class Quick:
@@ -58,6 +64,7 @@ class Quick:
         self._pairs = [(a.name, b.name) for a, b in writable_pairs(kernel)]
         self._code: _Code | None = None
         self._lock = threading.Lock()
+        self._asked = False
         self.call: Call = _nothing_known
 
     def learn(self, args: Sequence[Any], checked: Checked, start: Start, scalars: frozenset[str]) -> None:
@@ -69,6 +76,7 @@ class Quick:
         given = dict(zip((p.name for p in self._kernel.params), args, strict=True))
         if any(known_library(type(given[name])) is not library for name in arrays):
             return
+        self._ask_for_compiled(library)
         with self._lock:
             code = self._code
             if code is None or code.library is not library or not scalars <= code.keyed:
@@ -83,7 +91,25 @@ class Quick:
                     code.known.clear()
                 entry = code.known[found] = self._entry(checked.fitting, start)
             self._allow(entry[3], checked)
-            self.call = code.call
+            learnt = code.compiled is not None and learn(self._kernel, code.compiled, args, entry)
+            self.call = code.compiled.call if learnt else code.call
+
+    def _ask_for_compiled(self, library: Library) -> None:
+        if self._asked or library.reading is None or library.reading.exchange is None:
+            return
+        self._asked = True
+        me = weakref.ref(self)
+
+        def arrived() -> None:
+            if (quick := me()) is not None:
+                quick.forget()
+
+        native.when_available(arrived)
+
+    def forget(self) -> None:
+        """Forget every call, so that the next ones are checked and learnt anew."""
+        with self._lock:
+            self._code, self.call = None, _nothing_known
 
     def _entry(self, fitting: Fitting, start: Start) -> tuple[Any, ...]:
         near: Near = set()
@@ -121,7 +147,8 @@ def _write(
     }
     text = _text(kernel, pairs, reading.layout, reading.address, keyed, namespace)
     exec(text, namespace)  # noqa: S102 - built from positions and the library's own expressions
-    return _Code(library, keyed, namespace["call"], namespace["key"], known)
+    call: Call = namespace["call"]
+    return _Code(library, keyed, call, namespace["key"], known, caller(kernel, pairs, library, keyed, call))
 
 
 def _text(

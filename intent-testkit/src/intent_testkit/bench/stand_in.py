@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import ModuleType, SimpleNamespace
 from typing import Any, Final
 from unittest import mock
+
+from intent_testkit.bench.exchange import Described, exchange_table
 
 __all__ = ["Driver", "Tensor", "Torch", "gpu"]
 
@@ -64,7 +66,7 @@ class Tensor:
     def __getitem__(self, part: slice) -> Tensor:
         size = (self.shape[0] - part.start,)
         pointer = self._pointer + part.start * self.dtype.itemsize
-        return Tensor(size, self.dtype, pointer=pointer, device=self._number)
+        return type(self)(size, self.dtype, pointer=pointer, device=self._number)
 
 
 def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -76,15 +78,22 @@ def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 class Torch(ModuleType):
-    """As much of torch as the runtime uses. ``current`` is the device; ``handles`` its streams by device."""
+    """As much of torch as the runtime uses. ``current`` is the device; ``handles`` its streams by device.
 
-    def __init__(self) -> None:
+    With ``exchange`` its tensors have DLPack's exchange table, made of Python functions.
+    """
+
+    def __init__(self, *, exchange: bool = False) -> None:
         super().__init__("torch")
         sizes = {"bool": 1, "uint8": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "float16": 2, "bfloat16": 2,
                  "float32": 4, "float64": 8, "float8_e4m3fn": 1, "float8_e5m2": 1}  # fmt: skip
         for name, size in sizes.items():
             setattr(self, name, DType(name, size))
-        self.Tensor, self.strided = Tensor, "strided"
+        self.Tensor: type[Tensor] = Tensor
+        self.strided = "strided"
+        if exchange:
+            table = exchange_table(_describe, lambda number: self.handles[number])
+            self.Tensor = type("Tensor", (Tensor,), {"__dlpack_c_exchange_api__": table})
         self.current, self.handles, self.capture, self.next = 0, {0: 16, 1: 32}, False, _BASE
         self.cuda = SimpleNamespace(
             device=self._device,
@@ -113,34 +122,61 @@ class Torch(ModuleType):
         reach = 1 + sum((n - 1) * s for n, s in zip(shape, stride, strict=True)) if 0 not in shape else 0
         pointer, self.next = self.next, self.next + -(-reach * dtype.itemsize // 512) * 512 + 512
         number = int(device.partition(":")[2])
-        return Tensor(shape, dtype, stride=stride, pointer=pointer if reach else 0, device=number)
+        return self.Tensor(shape, dtype, stride=stride, pointer=pointer if reach else 0, device=number)
+
+
+def _describe(tensor: Any) -> Described:
+    kinds = {"b": 6, "i": 0, "u": 1, "f": 2}
+    return Described(
+        pointer=tensor.data_ptr(),
+        shape=tensor.shape,
+        strides=tensor.stride(),
+        code=4 if tensor.dtype.name == "bfloat16" else kinds[tensor.dtype.name[0]],
+        bits=8 * tensor.dtype.itemsize,
+        device=tensor.get_device(),
+    )
 
 
 @dataclass
 class Driver:
     """A CUDA driver of two devices. ``context`` is the current one: device 0's is 101, device 1's is 102.
 
-    A launch succeeds and does nothing unless ``launches`` is a list, to which it then appends its arguments
-    as bytes: the configuration (56 bytes) and the addresses of the arguments.
+    ``seen`` gets every launch that succeeds: its configuration (56 bytes) and the address of its arguments'
+    addresses; ``statuses`` are the results of the next launches. Without ``seen`` launches cost next to
+    nothing, and the context is none, that of all devices.
     """
 
+    seen: Callable[[bytes, int], None] | None = None
     context: int | None = 101
-    launches: list[tuple[bytes, int]] | None = None
     statuses: list[int] = field(default_factory=list)
     loaded: int = 0
     cuLaunchKernelEx: Any = None
+    cuCtxGetCurrent: Any = None
 
     def __post_init__(self) -> None:
-        # Compares two addresses that differ, and gives 0: the cheapest C call with the right cost in ctypes.
-        nothing = ctypes.CDLL(None).pthread_equal
-        self.cuLaunchKernelEx = nothing if self.launches is None else self._record
+        if self.seen is not None:
+            pointer = ctypes.c_void_p
+            self.cuLaunchKernelEx = ctypes.CFUNCTYPE(ctypes.c_int, pointer, pointer, pointer, pointer)(
+                self._launch
+            )
+            self.cuCtxGetCurrent = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(pointer))(self._current)
+            return
+        # Two C functions that cost next to nothing and give 0: one compares two addresses that differ, the
+        # other writes a zero where it is told.
+        self.context = None
+        self.cuLaunchKernelEx = ctypes.CDLL(None).pthread_equal
+        self.cuCtxGetCurrent = ctypes.CDLL(None).pthread_mutexattr_init
 
-    def _record(self, config: ctypes.c_void_p, function: Any, pointers: ctypes.c_void_p, extra: None) -> int:
+    def _launch(self, config: int, function: int, pointers: int, extra: None) -> int:
         del function, extra
         status = self.statuses.pop(0) if self.statuses else 0
-        if not status and self.launches is not None:
-            self.launches.append((ctypes.string_at(config, 56), int(pointers.value or 0)))
+        if not status and self.seen is not None:
+            self.seen(ctypes.string_at(config, 56), pointers)
         return status
+
+    def _current(self, found: Any) -> int:
+        found[0] = self.context
+        return 0
 
     def cuInit(self, flags: int) -> int:
         return flags
@@ -154,16 +190,12 @@ class Driver:
         return 0
 
     def cuDevicePrimaryCtxRetain(self, context: Any, handle: int) -> int:
-        context._obj.value = 101 + handle
+        context._obj.value = 0 if self.seen is None else 101 + handle
         return 0
 
     def cuDeviceGetAttribute(self, value: Any, which: int, handle: int) -> int:
         del handle
         value._obj.value = _ATTRIBUTES[which]
-        return 0
-
-    def cuCtxGetCurrent(self, found: Any) -> int:
-        found._obj.value = self.context
         return 0
 
     def cuCtxPushCurrent_v2(self, context: Any) -> int:
@@ -195,12 +227,12 @@ class Driver:
 
 
 @contextmanager
-def gpu(driver: Driver | None = None) -> Iterator[tuple[Torch, Driver]]:
+def gpu(driver: Driver | None = None, *, exchange: bool = False) -> Iterator[tuple[Torch, Driver]]:
     """Put the stand-ins in the place of torch and of the CUDA driver, and forget all launchers afterwards."""
     from intent.runtime import cache, devices, foreign, variants
     from intent_provider_triton import driver as real
 
-    torch, made = Torch(), driver or Driver()
+    torch, made = Torch(exchange=exchange), driver or Driver()
 
     def library() -> Driver:
         return made

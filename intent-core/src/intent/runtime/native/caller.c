@@ -1,0 +1,470 @@
+/* Known calls, in C: what intent/runtime/quick.py writes out in Python, for arrays that offer DLPack's exchange
+ * table. A call that is not known here goes to the fallback; nothing is reported or decided here.
+ *
+ * Reading an array copies its DLPack description; every field of it is compared with the ones that were checked.
+ */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { MOST_PARAMETERS = 32, MOST_ARGUMENTS = 128, MOST_BYTES = 1024, MOST_ENTRIES = 128, MOST_TYPES = 4, MOST_NEAR = 16,
+       CONFIG_BYTES = 64 };
+
+/* DLPack 1.x, as its specification lays it out. */
+typedef struct { int32_t kind, number; } Device;
+typedef struct { uint8_t code, bits; uint16_t lanes; } Type;
+typedef struct {
+    void *data; Device device; int32_t rank; Type type; int64_t *shape, *strides; uint64_t offset;
+} Tensor;
+typedef struct Header { struct { uint32_t major, minor; } version; struct Header *previous; } Header;
+typedef struct {
+    Header header;
+    void *allocate, *export_owned, *import_owned;
+    int (*describe)(void *, Tensor *);
+    int (*stream)(int, int32_t, void **);
+} Exchange;
+
+typedef union { int64_t i; double d; uint64_t address; } Value;
+typedef int (*Launch)(const void *, void *, void **, void **);
+typedef int (*Current)(void **);
+
+typedef struct { int64_t low, high; } Range;
+typedef struct { int first, second; } Pair;
+typedef struct { int source, offset; char code; } Change;
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *result, *owner;
+    Type types[MOST_PARAMETERS];
+    Device device;
+    int32_t ranks[MOST_PARAMETERS];
+    uint8_t odd[MOST_PARAMETERS];
+    int64_t *extents; /* of each view its shape, then its strides */
+    int64_t keys[MOST_PARAMETERS];
+    Range reach[MOST_PARAMETERS];
+    int near_count, near_pair[MOST_NEAR];
+    int64_t near_distance[MOST_NEAR];
+    Launch launch;
+    Current current;
+    void *context, *function;
+    int stream_at, bytes, arguments, changes;
+    unsigned char config[CONFIG_BYTES];
+    unsigned char image[MOST_BYTES];
+    int places[MOST_ARGUMENTS];
+    Change change[MOST_PARAMETERS];
+} Entry;
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *fallback, *negated, *capsule;
+    Exchange *exchange;
+    int parameters, pairs, entries, latest, next, types, align;
+    char kinds[MOST_PARAMETERS];
+    Range ranges[MOST_PARAMETERS];
+    Pair pair[MOST_PARAMETERS * MOST_PARAMETERS];
+    PyTypeObject *type[MOST_TYPES];
+    Entry *entry[MOST_ENTRIES];
+} Caller;
+
+/* ---- entries ---- */
+
+static void entry_free(Entry *self) {
+    Py_XDECREF(self->result);
+    Py_XDECREF(self->owner);
+    PyMem_Free(self->extents);
+    PyObject_Free(self);
+}
+
+static PyTypeObject EntryType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "intent_caller.Entry",
+    .tp_basicsize = sizeof(Entry),
+    .tp_dealloc = (destructor)entry_free,
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+};
+
+/* ---- reading one call: 1 read, 0 not for us (no exception set) ---- */
+
+static int known_type(const Caller *self, PyTypeObject *type) {
+    for (int k = 0; k < self->types; k++)
+        if (self->type[k] == type) return 1;
+    return 0;
+}
+
+/* Asked of all views before any is described: the library may run other threads meanwhile. */
+static int plain(const Caller *self, PyObject *item) {
+    if (!known_type(self, Py_TYPE(item))) return 0;
+    if (self->negated == NULL) return 1;
+    PyObject *negated = PyObject_CallOneArg(self->negated, item);
+    if (negated == NULL) PyErr_Clear();
+    Py_XDECREF(negated); /* the interpreter holds False */
+    return negated == Py_False;
+}
+
+static int read_view(const Caller *self, PyObject *item, Tensor *tensor, Value *value) {
+    memset(tensor, 0, sizeof *tensor);
+    if (self->exchange->describe(item, tensor) != 0) {
+        PyErr_Clear();
+        return 0;
+    }
+    if (tensor->rank < 0 || (tensor->rank > 0 && (tensor->shape == NULL || tensor->strides == NULL))) return 0;
+    value->address = (uint64_t)(uintptr_t)tensor->data + tensor->offset;
+    return 1;
+}
+
+static int read_scalar(char kind, Range range, PyObject *item, Value *value) {
+    int overflow = 0;
+    switch (kind) {
+    case 'f':
+    case 'd':
+        if (!PyFloat_CheckExact(item)) return 0;
+        value->d = PyFloat_AS_DOUBLE(item);
+        return kind == 'd' || !isinf((float)value->d) || isinf(value->d);
+    case 'b':
+        value->i = item == Py_True;
+        return PyBool_Check(item);
+    default: /* 'i' an integer, 'k' one of the key */
+        if (!PyLong_CheckExact(item)) return 0;
+        value->i = PyLong_AsLongLongAndOverflow(item, &overflow);
+        return !overflow && value->i >= range.low && value->i <= range.high;
+    }
+}
+
+static int read_call(const Caller *self, PyObject *args, Tensor *tensors, Value *values) {
+    if (!PyTuple_CheckExact(args) || PyTuple_GET_SIZE(args) != self->parameters) return 0;
+    for (int k = 0; k < self->parameters; k++)
+        if (self->kinds[k] == 'v' && !plain(self, PyTuple_GET_ITEM(args, k))) return 0;
+    for (int k = 0; k < self->parameters; k++) {
+        PyObject *item = PyTuple_GET_ITEM(args, k);
+        int read = self->kinds[k] == 'v' ? read_view(self, item, &tensors[k], &values[k])
+                                         : read_scalar(self->kinds[k], self->ranges[k], item, &values[k]);
+        if (!read) return 0;
+    }
+    return 1;
+}
+
+/* ---- comparing with an entry ---- */
+
+static int matches(const Caller *self, const Entry *entry, const Tensor *tensors, const Value *values) {
+    const int64_t *extents = entry->extents;
+    for (int k = 0; k < self->parameters; k++) {
+        if (self->kinds[k] == 'k' && entry->keys[k] != values[k].i) return 0;
+        if (self->kinds[k] != 'v') continue;
+        const Tensor *t = &tensors[k];
+        size_t bytes = (size_t)t->rank * sizeof(int64_t);
+        if (t->rank != entry->ranks[k] || memcmp(&t->type, &entry->types[k], sizeof(Type)) != 0 ||
+            memcmp(&t->device, &entry->device, sizeof(Device)) != 0 ||
+            (values[k].address & (uint64_t)(self->align - 1)) != entry->odd[k])
+            return 0;
+        if (bytes && (memcmp(t->shape, extents, bytes) != 0 || memcmp(t->strides, extents + t->rank, bytes) != 0))
+            return 0;
+        extents += 2 * t->rank;
+    }
+    return 1;
+}
+
+/* Whether no written view touches another one, but at distances that were checked. */
+static int harmless(const Caller *self, const Entry *entry, const Value *values) {
+    for (int n = 0; n < self->pairs; n++) {
+        int i = self->pair[n].first, j = self->pair[n].second, seen = 0;
+        int64_t a = values[i].i, b = values[j].i;
+        if (a + entry->reach[i].low >= b + entry->reach[j].high || b + entry->reach[j].low >= a + entry->reach[i].high)
+            continue;
+        for (int k = 0; k < entry->near_count && !seen; k++)
+            seen = entry->near_pair[k] == n && entry->near_distance[k] == a - b;
+        if (!seen) return 0;
+    }
+    return 1;
+}
+
+static Entry *find(Caller *self, const Tensor *tensors, const Value *values) {
+    for (int k = 0; k < self->entries; k++) {
+        int place = k == 0 ? self->latest : (k <= self->latest ? k - 1 : k);
+        if (matches(self, self->entry[place], tensors, values)) {
+            self->latest = place;
+            return self->entry[place];
+        }
+    }
+    return NULL;
+}
+
+/* ---- launching ---- */
+
+static void put(unsigned char *at, char code, Value value) {
+    float f;
+    int8_t i8; int16_t i16; int32_t i32;
+    switch (code) {
+    case 'f': f = (float)value.d; memcpy(at, &f, sizeof f); break;
+    case 'b': case 'B': case '?': i8 = (int8_t)value.i; memcpy(at, &i8, sizeof i8); break;
+    case 'h': case 'H': i16 = (int16_t)value.i; memcpy(at, &i16, sizeof i16); break;
+    case 'i': case 'I': i32 = (int32_t)value.i; memcpy(at, &i32, sizeof i32); break;
+    default: memcpy(at, &value, sizeof value); break; /* d, q, Q */
+    }
+}
+
+static int start(const Entry *entry, void *stream, const Value *values) {
+    _Alignas(16) unsigned char config[CONFIG_BYTES];
+    _Alignas(16) unsigned char image[MOST_BYTES];
+    void *arguments[MOST_ARGUMENTS];
+    int status;
+    memcpy(config, entry->config, sizeof config);
+    memcpy(config + entry->stream_at, &stream, sizeof stream);
+    memcpy(image, entry->image, (size_t)entry->bytes);
+    for (int k = 0; k < entry->changes; k++)
+        put(image + entry->change[k].offset, entry->change[k].code, values[entry->change[k].source]);
+    for (int k = 0; k < entry->arguments; k++) arguments[k] = image + entry->places[k];
+    Py_BEGIN_ALLOW_THREADS
+    status = entry->launch(config, entry->function, arguments, NULL);
+    Py_END_ALLOW_THREADS
+    return status;
+}
+
+static PyObject *caller_call(Caller *self, PyObject *args) {
+    Tensor tensors[MOST_PARAMETERS];
+    Value values[MOST_PARAMETERS];
+    void *context = NULL, *stream = NULL;
+    Entry *entry = read_call(self, args, tensors, values) ? find(self, tensors, values) : NULL;
+    if (entry != NULL && harmless(self, entry, values) && entry->current(&context) == 0 && context == entry->context) {
+        if (self->exchange->stream(entry->device.kind, entry->device.number, &stream) != 0) {
+            PyErr_Clear();
+        } else {
+            PyObject *result = NULL;
+            Py_INCREF(entry);
+            if (start(entry, stream, values) == 0) result = Py_NewRef(entry->result);
+            Py_DECREF(entry);
+            if (result != NULL) return result;
+            /* A refused launch has run nothing: the fallback tries again and reports it. */
+        }
+    }
+    return PyObject_CallOneArg(self->fallback, args);
+}
+
+/* ---- learning: a call that was checked, and how to start it ---- */
+
+static int copy_bytes(PyObject *bytes, unsigned char *to, Py_ssize_t most, int *size) {
+    if (!PyBytes_Check(bytes) || PyBytes_GET_SIZE(bytes) > most) {
+        PyErr_SetString(PyExc_ValueError, "too many bytes of arguments");
+        return -1;
+    }
+    memcpy(to, PyBytes_AS_STRING(bytes), (size_t)PyBytes_GET_SIZE(bytes));
+    if (size != NULL) *size = (int)PyBytes_GET_SIZE(bytes);
+    return 0;
+}
+
+static int fill_start(Entry *entry, PyObject *native) {
+    PyObject *config, *image, *places, *changes;
+    unsigned long long launch, current, context, function;
+    if (!PyArg_ParseTuple(native, "KKKKOiOO!O!", &launch, &current, &context, &function, &config, &entry->stream_at,
+                          &image, &PyTuple_Type, &places, &PyTuple_Type, &changes))
+        return -1;
+    if (copy_bytes(config, entry->config, CONFIG_BYTES, NULL) || copy_bytes(image, entry->image, MOST_BYTES, &entry->bytes))
+        return -1;
+    entry->arguments = (int)PyTuple_GET_SIZE(places);
+    entry->changes = (int)PyTuple_GET_SIZE(changes);
+    if (entry->arguments > MOST_ARGUMENTS || entry->changes > MOST_PARAMETERS || entry->stream_at < 0 ||
+        entry->stream_at + (int)sizeof(void *) > CONFIG_BYTES) {
+        PyErr_SetString(PyExc_ValueError, "too many arguments");
+        return -1;
+    }
+    for (int k = 0; k < entry->arguments; k++) {
+        entry->places[k] = (int)PyLong_AsLong(PyTuple_GET_ITEM(places, k));
+        if (PyErr_Occurred()) return -1;
+        if (entry->places[k] < 0 || entry->places[k] >= entry->bytes) {
+            PyErr_SetString(PyExc_ValueError, "an argument lies outside the image");
+            return -1;
+        }
+    }
+    for (int k = 0; k < entry->changes; k++) {
+        int code;
+        Change *change = &entry->change[k];
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(changes, k), "iiC", &change->source, &change->offset, &code)) return -1;
+        change->code = (char)code;
+        if (change->offset < 0 || change->offset + 8 > MOST_BYTES || change->source < 0 ||
+            change->source >= MOST_PARAMETERS) {
+            PyErr_SetString(PyExc_ValueError, "a changing argument lies outside the image");
+            return -1;
+        }
+    }
+    entry->launch = (Launch)(uintptr_t)launch;
+    entry->current = (Current)(uintptr_t)current;
+    entry->context = (void *)(uintptr_t)context;
+    entry->function = (void *)(uintptr_t)function;
+    return 0;
+}
+
+static int fill_checked(const Caller *self, Entry *entry, const Tensor *tensors, const Value *values, PyObject *reach,
+                        PyObject *near) {
+    Py_ssize_t total = 0;
+    int view = 0, first = 1;
+    for (int k = 0; k < self->parameters; k++)
+        if (self->kinds[k] == 'v') total += 2 * (Py_ssize_t)tensors[k].rank;
+    entry->extents = PyMem_Malloc((size_t)(total + 1) * sizeof(int64_t));
+    if (entry->extents == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    int64_t *extents = entry->extents;
+    for (int k = 0; k < self->parameters; k++) {
+        if (self->kinds[k] == 'k') entry->keys[k] = values[k].i;
+        if (self->kinds[k] != 'v') continue;
+        const Tensor *t = &tensors[k];
+        if (first) entry->device = t->device;
+        first = 0;
+        entry->types[k] = t->type;
+        entry->ranks[k] = t->rank;
+        entry->odd[k] = (uint8_t)(values[k].address & (uint64_t)(self->align - 1));
+        for (int axis = 0; axis < t->rank; axis++) *extents++ = t->shape[axis];
+        for (int axis = 0; axis < t->rank; axis++) *extents++ = t->strides[axis];
+        PyObject *ends = PySequence_GetItem(reach, view++);
+        long long low, high;
+        int parsed = ends != NULL && PyArg_ParseTuple(ends, "LL", &low, &high);
+        Py_XDECREF(ends);
+        if (!parsed) return -1;
+        entry->reach[k].low = low;
+        entry->reach[k].high = high;
+    }
+    Py_ssize_t count = PyTuple_GET_SIZE(near);
+    for (Py_ssize_t k = 0; k < count && k < MOST_NEAR; k++) {
+        long long distance;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(near, k), "iL", &entry->near_pair[k], &distance)) return -1;
+        entry->near_distance[k] = distance;
+        entry->near_count = (int)k + 1;
+    }
+    return 0;
+}
+
+static void keep(Caller *self, Entry *entry, const Tensor *tensors, const Value *values) {
+    Entry *before = find(self, tensors, values);
+    int place = before != NULL ? self->latest : self->entries < MOST_ENTRIES ? self->entries++ : self->next;
+    if (before == NULL && place == self->next && self->entries == MOST_ENTRIES) {
+        before = self->entry[place];
+        self->next = (self->next + 1) % MOST_ENTRIES;
+    }
+    self->entry[place] = entry;
+    self->latest = place;
+    Py_XDECREF(before);
+}
+
+static PyObject *caller_learn(Caller *self, PyObject *arguments) {
+    PyObject *args, *result, *reach, *near, *native, *owner;
+    Tensor tensors[MOST_PARAMETERS];
+    Value values[MOST_PARAMETERS];
+    if (!PyArg_ParseTuple(arguments, "O!OO!O!O!O", &PyTuple_Type, &args, &result, &PyTuple_Type, &reach, &PyTuple_Type,
+                          &near, &PyTuple_Type, &native, &owner))
+        return NULL;
+    for (int k = 0; k < self->parameters && k < PyTuple_GET_SIZE(args); k++) {
+        PyTypeObject *type = Py_TYPE(PyTuple_GET_ITEM(args, k));
+        if (self->kinds[k] != 'v' || known_type(self, type)) continue;
+        if (self->types == MOST_TYPES) Py_RETURN_FALSE;
+        self->type[self->types++] = (PyTypeObject *)Py_NewRef(type);
+    }
+    if (!read_call(self, args, tensors, values)) Py_RETURN_FALSE;
+    Entry *entry = PyObject_New(Entry, &EntryType);
+    if (entry == NULL) return NULL;
+    memset((char *)entry + offsetof(Entry, result), 0, sizeof(Entry) - offsetof(Entry, result));
+    if (fill_start(entry, native) || fill_checked(self, entry, tensors, values, reach, near)) {
+        Py_DECREF(entry);
+        return NULL;
+    }
+    entry->result = Py_NewRef(result);
+    entry->owner = Py_NewRef(owner);
+    keep(self, entry, tensors, values);
+    Py_RETURN_TRUE;
+}
+
+/* ---- the caller itself ---- */
+
+static int fill_caller(Caller *self, PyObject *kinds, PyObject *ranges, PyObject *pairs) {
+    Py_ssize_t size;
+    const char *text = PyUnicode_AsUTF8AndSize(kinds, &size);
+    if (text == NULL) return -1;
+    if (size > MOST_PARAMETERS || PyTuple_GET_SIZE(ranges) != size ||
+        PyTuple_GET_SIZE(pairs) > MOST_PARAMETERS * MOST_PARAMETERS) {
+        PyErr_SetString(PyExc_ValueError, "too many parameters");
+        return -1;
+    }
+    self->parameters = (int)size;
+    memcpy(self->kinds, text, (size_t)size);
+    for (int k = 0; k < self->parameters; k++) {
+        long long low, high;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(ranges, k), "LL", &low, &high)) return -1;
+        self->ranges[k].low = low;
+        self->ranges[k].high = high;
+    }
+    self->pairs = (int)PyTuple_GET_SIZE(pairs);
+    for (int k = 0; k < self->pairs; k++) {
+        Pair *pair = &self->pair[k];
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(pairs, k), "ii", &pair->first, &pair->second)) return -1;
+        if (pair->first < 0 || pair->first >= size || pair->second < 0 || pair->second >= size) {
+            PyErr_SetString(PyExc_ValueError, "a pair names no parameter");
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int caller_init(Caller *self, PyObject *arguments, PyObject *keywords) {
+    PyObject *kinds, *ranges, *pairs, *capsule, *negated, *fallback;
+    if (keywords != NULL && PyDict_GET_SIZE(keywords) != 0) {
+        PyErr_SetString(PyExc_TypeError, "no keywords");
+        return -1;
+    }
+    if (!PyArg_ParseTuple(arguments, "UO!O!iOOO", &kinds, &PyTuple_Type, &ranges, &PyTuple_Type, &pairs, &self->align,
+                          &capsule, &negated, &fallback))
+        return -1;
+    if (self->fallback != NULL) {
+        PyErr_SetString(PyExc_TypeError, "made once");
+        return -1;
+    }
+    Header *header = PyCapsule_GetPointer(capsule, "dlpack_exchange_api");
+    if (header == NULL) return -1;
+    while (header != NULL && header->version.major != 1) header = header->previous;
+    self->exchange = (Exchange *)header;
+    if (header == NULL || self->exchange->describe == NULL || self->exchange->stream == NULL) {
+        PyErr_SetString(PyExc_ValueError, "no exchange table of DLPack 1 that describes arrays");
+        return -1;
+    }
+    if (fill_caller(self, kinds, ranges, pairs)) return -1;
+    self->capsule = Py_NewRef(capsule);
+    self->negated = negated == Py_None ? NULL : Py_NewRef(negated);
+    self->fallback = Py_NewRef(fallback);
+    return 0;
+}
+
+static void caller_free(Caller *self) {
+    Py_XDECREF(self->fallback);
+    Py_XDECREF(self->negated);
+    Py_XDECREF(self->capsule);
+    for (int k = 0; k < self->types; k++) Py_DECREF(self->type[k]);
+    for (int k = 0; k < self->entries; k++) Py_DECREF(self->entry[k]);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+static PyMethodDef caller_methods[] = {
+    {"call", (PyCFunction)caller_call, METH_O, "call(args): launch a known call and give its result, else the fallback's."},
+    {"learn", (PyCFunction)caller_learn, METH_VARARGS,
+     "learn(args, result, reach, near, native, owner): remember a checked call; False when it cannot be."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyTypeObject CallerType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "intent_caller.Caller",
+    .tp_doc = "Caller(kinds, ranges, pairs, address class, exchange, negated, fallback)",
+    .tp_basicsize = sizeof(Caller),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_new = PyType_GenericNew,
+    .tp_init = (initproc)caller_init,
+    .tp_dealloc = (destructor)caller_free,
+    .tp_methods = caller_methods,
+};
+
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "intent_caller", .m_size = -1};
+
+PyMODINIT_FUNC PyInit_intent_caller(void) {
+    if (PyType_Ready(&EntryType) < 0 || PyType_Ready(&CallerType) < 0) return NULL;
+    PyObject *made = PyModule_Create(&module);
+    if (made != NULL && PyModule_AddObjectRef(made, "Caller", (PyObject *)&CallerType) < 0) Py_CLEAR(made);
+    return made;
+}
