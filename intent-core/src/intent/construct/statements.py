@@ -13,6 +13,7 @@ from intent.construct.emission import Scope
 from intent.construct.fold import region_frame, yielded
 from intent.construct.frame import Frame, constant_binding
 from intent.construct.groups import Group
+from intent.construct.old_values import OldValues
 from intent.construct.plan import Inner
 from intent.construct.point import Point
 from intent.construct.pointwise import affine
@@ -69,7 +70,6 @@ class Runner:
     def _write(self, op: Write, frame: Frame) -> None:
         c = self.c
         shape, axes_of = write_shape(op)
-        needs_result = isinstance(op, kir.Atomic) and any(c.effects_use(r) for r in op.results)
         points: dict[int, Point] = {}
         inner = []
         for axis, e in enumerate(shape):
@@ -80,9 +80,8 @@ class Runner:
             traversal = (
                 Inner(mode="serial") if op.id in self.group.ordered else c.traversal((axes_of.id, axis))
             )
-            if needs_result and traversal.mode != "resident":
-                raise PlanError("the old values of an atomic on many elements must be resident", span=op.span)
             inner.append((axis, c.analysis.classes.label((axes_of.id, axis)), e, traversal))
+        old = self._old_values(op, tuple(axis for axis, *_ in inner))
         walked = walk_axes(c, inner, c.used_dims(points.values(), frame), frame)
         if walked.loops:
             if op.id in self.group.snapshot:
@@ -95,11 +94,22 @@ class Runner:
             c.dirty |= {key} if op.id in self.group.ordered else {key} & c.readers.keys()
         points |= walked.points
         at = tuple(points[k] for k in range(len(shape)))
-        self._write_at(op, at, frame)
+        made = self._write_at(op, at, frame)
+        if old is not None:
+            old.take(made, at, looped=bool(walked.loops))
         for loop in reversed(walked.loops):
             close_loop(c, loop, (), ())
+        if old is not None:
+            old.publish(frame)
 
-    def _write_at(self, op: Write, at: At, frame: Frame) -> None:
+    def _old_values(self, op: Write, walked: tuple[int, ...]) -> OldValues | None:
+        """The holder of an atomic's results, if anything uses them."""
+        if not isinstance(op, kir.Atomic) or not any(self.c.effects_use(r) for r in op.results):
+            return None
+        return OldValues(self.c, op, walked, self.c.emitter.current)
+
+    def _write_at(self, op: Write, at: At, frame: Frame) -> tuple[ph.Fragment, ...]:
+        """One access per lane; what an atomic returns."""
         c = self.c
         match op:
             case kir.Store():
@@ -107,11 +117,8 @@ class Runner:
             case kir.ScatterReduce():
                 write_scatter(c, op, at, frame, ordered=op.id in self.group.ordered)
             case kir.Atomic():
-                made = write_atomic(c, op, at, frame)
-                for k, (result, fragment) in enumerate(zip(op.results, made, strict=False)):
-                    frame.bindings[result.id] = (
-                        held_binding(c, result, fragment, at) if at else constant_binding(Point(fragment))
-                    )
+                return write_atomic(c, op, at, frame)
+        return ()
 
     # -- parallel points ----------------------------------------------------------------------------------------------
 
