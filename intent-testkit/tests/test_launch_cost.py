@@ -21,6 +21,7 @@ import intent
 import intent.language as I
 from intent.diagnostics import IntentError, ScalarArgument
 from intent.runtime import native
+from intent.runtime.native import build
 from intent_testkit.bench.launch_cost import costs
 from intent_testkit.bench.stand_in import Driver, gpu
 from intent_testkit.kernels import memory, pointwise
@@ -211,6 +212,60 @@ def test_compiled_code_knows_the_call_itself(monkeypatch):
         assert len(seen) == before
         artifact(2, x, y, z)  # the long way takes an int, and says so in float
         assert seen[-1][2][3] == 2.0
+
+
+def test_compiled_code_relaunches_a_prepared_call(monkeypatch):
+    reason = native.load_now()
+    if reason is not None:
+        pytest.skip(f"known calls cannot be compiled here: {reason}")
+    with recording("QQQf", exchange=True) as (torch, driver, seen):
+        artifact = intent.compile(saxpy, "triton")
+        x, y, z = (torch.empty(64, 4) for _ in range(3))
+        again = artifact.prepare(0.1, x, y, z)
+        assert not seen
+        again()
+        torch.handles[0] = 48
+        again()
+        arguments = (x.data_ptr(), y.data_ptr(), z.data_ptr(), np.float32(0.1))
+        assert [(stream, values) for _, stream, values in seen] == [(16, arguments), (48, arguments)]
+        assert type(again._again).__name__ == "Again"
+        with pytest.raises(TypeError):
+            again._again(1)
+        driver.statuses = [700, 700]
+        with pytest.raises(RuntimeError, match="stand-in error 700"):
+            again()
+        u, v, w = (torch.Tensor((64, 4), torch.float32, pointer=t.data_ptr(), device=1) for t in (x, y, z))
+        elsewhere = artifact.prepare(2.0, u, v, w)
+        driver.context = 101
+        monkeypatch.setattr(driver, "statuses", [201])
+        elsewhere()  # the context is another device's: the code that is written out makes its own current
+        assert seen[-1][1] == 32
+        assert driver.context == 101
+
+
+def test_calls_move_to_compiled_code_when_it_arrives(monkeypatch):
+    reason = native.load_now()
+    if reason is not None:
+        pytest.skip(f"known calls cannot be compiled here: {reason}")
+    state = build._State()
+    monkeypatch.setattr(build, "_STATE", state)
+    with recording("QQQf", exchange=True) as (torch, _, seen):
+        state.stage = "pending"
+        artifact = intent.compile(saxpy, "triton")
+        x, y, z = (torch.empty(64, 4) for _ in range(3))
+        again = artifact.prepare(0.5, x, y, z)
+        for _ in range(2):
+            artifact(0.5, x, y, z)
+            again()
+        assert artifact._quick._code.compiled is None
+        state.settle(build._load(build._place()))
+        for _ in range(2):
+            artifact(0.5, x, y, z)
+            again()
+        assert artifact._quick._code.compiled is not None
+        assert type(again._again).__name__ == "Again"
+        assert len({values for _, _, values in seen}) == 1
+        assert len(seen) == 8
 
 
 def test_random_calls_reach_the_driver_as_they_are(recorded):

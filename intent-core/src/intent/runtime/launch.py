@@ -6,6 +6,7 @@ later launches of it pass addresses and scalars only.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -18,6 +19,8 @@ from intent.runtime.arguments import Bound, bind, bound_view
 from intent.runtime.array import Library, Reading
 from intent.runtime.fitting import Fitting, Fittings
 from intent.runtime.libraries import ordinal
+from intent.runtime.native import calls as native
+from intent.runtime.native import when_available
 from intent.runtime.workspace_pool import Workspaces
 
 __all__ = ["Checked", "Launches", "Prepared", "check"]
@@ -126,7 +129,9 @@ class Launches:
         if settled is None or library.reading is None:
             fitting.variant.launcher(fitting.device, on_gpu=True)
             return partial(self._forget, checked)
-        return _relaunch(settled.start, library, library.reading, fitting.device, values(checked))
+        call = _relaunch(settled.start, library, library.reading, fitting.device, values(checked))
+        exchange, number = library.reading.exchange, ordinal(fitting.device)
+        return native.again(settled.start, values(checked), number, exchange, call) or call
 
     def _forget(self, checked: Checked) -> None:
         self.once(checked)
@@ -214,8 +219,27 @@ class Prepared:
     def __init__(self, launches: Launches, checked: Checked) -> None:
         self.variant = checked.fitting.variant
         self._checked = checked
+        self._launches = launches
         self._again = launches.again(checked)
+        reading = checked.library.reading
+        if checked.on_gpu and reading is not None and reading.exchange is not None:
+            weak = weakref.WeakMethod(self._arrived)
+
+            def arrived() -> None:
+                if (mine := weak()) is not None:
+                    mine()
+
+            when_available(arrived)
 
     def __call__(self) -> None:
         """Launch once. Does not synchronise a GPU stream."""
+        self._again()
+
+    def _arrived(self) -> None:
+        """Compiled code is there. This may be another thread: the next launch does the rest."""
+        self._again = self._renew
+
+    def _renew(self) -> None:
+        """Launch, from now on in compiled code."""
+        self._again = self._launches.again(self._checked)
         self._again()

@@ -85,6 +85,12 @@ static PyTypeObject EntryType = {
     .tp_flags = Py_TPFLAGS_DEFAULT,
 };
 
+static Entry *entry_new(void) {
+    Entry *entry = PyObject_New(Entry, &EntryType);
+    if (entry != NULL) memset((char *)entry + offsetof(Entry, result), 0, sizeof(Entry) - offsetof(Entry, result));
+    return entry;
+}
+
 /* ---- reading one call: 1 read, 0 not for us (no exception set) ---- */
 
 static int known_type(const Caller *self, PyTypeObject *type) {
@@ -361,9 +367,8 @@ static PyObject *caller_learn(Caller *self, PyObject *arguments) {
         self->type[self->types++] = (PyTypeObject *)Py_NewRef(type);
     }
     if (!read_call(self, args, tensors, values)) Py_RETURN_FALSE;
-    Entry *entry = PyObject_New(Entry, &EntryType);
+    Entry *entry = entry_new();
     if (entry == NULL) return NULL;
-    memset((char *)entry + offsetof(Entry, result), 0, sizeof(Entry) - offsetof(Entry, result));
     if (fill_start(entry, native) || fill_checked(self, entry, tensors, values, reach, near)) {
         Py_DECREF(entry);
         return NULL;
@@ -373,6 +378,99 @@ static PyObject *caller_learn(Caller *self, PyObject *arguments) {
     keep(self, entry, tensors, values);
     Py_RETURN_TRUE;
 }
+
+/* ---- one call again and again, with the values that it had ---- */
+
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    PyObject *fallback, *capsule;
+    Exchange *exchange;
+    Entry *entry;
+    Value values[MOST_PARAMETERS];
+} Again;
+
+static PyObject *again_call(PyObject *callable, PyObject *const *args, size_t count, PyObject *keywords) {
+    Again *self = (Again *)callable;
+    void *context = NULL, *stream = NULL;
+    Entry *entry = self->entry;
+    if (PyVectorcall_NARGS(count) != 0 || keywords != NULL) {
+        PyErr_SetString(PyExc_TypeError, "a prepared call takes no arguments");
+        return NULL;
+    }
+    (void)args;
+    if (entry->current(&context) == 0 && context == entry->context) {
+        if (self->exchange->stream(entry->device.kind, entry->device.number, &stream) != 0)
+            PyErr_Clear();
+        else if (start(entry, stream, self->values) == 0)
+            Py_RETURN_NONE;
+    }
+    return PyObject_CallNoArgs(self->fallback);
+}
+
+static Exchange *exchange_of(PyObject *capsule) {
+    Header *header = PyCapsule_GetPointer(capsule, "dlpack_exchange_api");
+    if (header == NULL) return NULL;
+    while (header != NULL && header->version.major != 1) header = header->previous;
+    Exchange *exchange = (Exchange *)header;
+    if (exchange == NULL || exchange->describe == NULL || exchange->stream == NULL) {
+        PyErr_SetString(PyExc_ValueError, "no exchange table of DLPack 1 that describes arrays");
+        return NULL;
+    }
+    return exchange;
+}
+
+static int again_init(Again *self, PyObject *arguments, PyObject *keywords) {
+    PyObject *native, *owner, *values, *capsule, *fallback;
+    int kind, number;
+    if (keywords != NULL && PyDict_GET_SIZE(keywords) != 0) {
+        PyErr_SetString(PyExc_TypeError, "no keywords");
+        return -1;
+    }
+    if (!PyArg_ParseTuple(arguments, "O!OO!iiOO", &PyTuple_Type, &native, &owner, &PyTuple_Type, &values, &kind, &number,
+                          &capsule, &fallback))
+        return -1;
+    Py_ssize_t count = PyTuple_GET_SIZE(values);
+    if (self->entry != NULL || count > MOST_PARAMETERS) {
+        PyErr_SetString(PyExc_ValueError, "made once, of not too many values");
+        return -1;
+    }
+    for (Py_ssize_t k = 0; k < count; k++) {
+        PyObject *item = PyTuple_GET_ITEM(values, k);
+        if (PyFloat_Check(item)) self->values[k].d = PyFloat_AS_DOUBLE(item);
+        else self->values[k].i = (int64_t)PyLong_AsUnsignedLongLongMask(item);
+        if (PyErr_Occurred()) return -1;
+    }
+    self->exchange = exchange_of(capsule);
+    if (self->exchange == NULL) return -1;
+    self->entry = entry_new();
+    if (self->entry == NULL || fill_start(self->entry, native)) return -1;
+    self->entry->owner = Py_NewRef(owner);
+    self->entry->device = (Device){kind, number};
+    self->capsule = Py_NewRef(capsule);
+    self->fallback = Py_NewRef(fallback);
+    self->vectorcall = again_call;
+    return 0;
+}
+
+static void again_free(Again *self) {
+    Py_XDECREF(self->fallback);
+    Py_XDECREF(self->capsule);
+    Py_XDECREF(self->entry);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+static PyTypeObject AgainType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "intent_caller.Again",
+    .tp_doc = "Again(native, owner, values, device kind, device number, exchange, fallback)",
+    .tp_basicsize = sizeof(Again),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_new = PyType_GenericNew,
+    .tp_init = (initproc)again_init,
+    .tp_dealloc = (destructor)again_free,
+    .tp_call = PyVectorcall_Call,
+    .tp_vectorcall_offset = offsetof(Again, vectorcall),
+};
 
 /* ---- the caller itself ---- */
 
@@ -418,14 +516,8 @@ static int caller_init(Caller *self, PyObject *arguments, PyObject *keywords) {
         PyErr_SetString(PyExc_TypeError, "made once");
         return -1;
     }
-    Header *header = PyCapsule_GetPointer(capsule, "dlpack_exchange_api");
-    if (header == NULL) return -1;
-    while (header != NULL && header->version.major != 1) header = header->previous;
-    self->exchange = (Exchange *)header;
-    if (header == NULL || self->exchange->describe == NULL || self->exchange->stream == NULL) {
-        PyErr_SetString(PyExc_ValueError, "no exchange table of DLPack 1 that describes arrays");
-        return -1;
-    }
+    self->exchange = exchange_of(capsule);
+    if (self->exchange == NULL) return -1;
     if (fill_caller(self, kinds, ranges, pairs)) return -1;
     self->capsule = Py_NewRef(capsule);
     self->negated = negated == Py_None ? NULL : Py_NewRef(negated);
@@ -463,8 +555,10 @@ static PyTypeObject CallerType = {
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "intent_caller", .m_size = -1};
 
 PyMODINIT_FUNC PyInit_intent_caller(void) {
-    if (PyType_Ready(&EntryType) < 0 || PyType_Ready(&CallerType) < 0) return NULL;
+    if (PyType_Ready(&EntryType) < 0 || PyType_Ready(&CallerType) < 0 || PyType_Ready(&AgainType) < 0) return NULL;
     PyObject *made = PyModule_Create(&module);
-    if (made != NULL && PyModule_AddObjectRef(made, "Caller", (PyObject *)&CallerType) < 0) Py_CLEAR(made);
+    if (made != NULL && (PyModule_AddObjectRef(made, "Caller", (PyObject *)&CallerType) < 0 ||
+                         PyModule_AddObjectRef(made, "Again", (PyObject *)&AgainType) < 0))
+        Py_CLEAR(made);
     return made;
 }

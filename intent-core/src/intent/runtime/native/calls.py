@@ -11,7 +11,10 @@ from intent.provider.binder import ADDRESS_CLASS, NativeStart
 from intent.runtime.array import Library
 from intent.runtime.native.build import available
 
-__all__ = ["caller", "learn"]
+__all__ = ["again", "caller", "learn"]
+
+_CUDA: Final = 2
+"""DLPack's number of the kind of device."""
 
 
 _KINDS: Final[Mapping[str, str]] = {"bool": "b", "f32": "f", "f64": "d"}
@@ -62,13 +65,35 @@ def learn(kernel: Kernel, caller: Any, args: Sequence[Any], entry: tuple[Any, ..
     order = [k for k, p in params if isinstance(p, View)] + [
         k for k, p in params if isinstance(p, ScalarParam)
     ]
-    changes = tuple((order[source], place, code) for source, place, code in made.changes)
-    description = (
-        made.launch, made.current, made.context, made.function, made.config, made.stream_at, made.image,
-        made.places, changes,
-    )  # fmt: skip
+    description = _description(made, order)
     ends = tuple(zip(reach[::2], reach[1::2], strict=True))
     try:
         return bool(caller.learn(tuple(args), entry, ends, tuple(near), description, made.owner))
     except (ValueError, OverflowError):  # more arguments than it has room for
         return False
+
+
+def again(
+    start: Any, values: Sequence[Any], number: int, exchange: object, fallback: Callable[[], None]
+) -> Callable[[], None] | None:
+    """A compiled call that starts ``start`` with ``values`` on device ``number``; None where there is none."""
+    module = available()
+    made: NativeStart | None = start.native() if module is not None and hasattr(start, "native") else None
+    if module is None or made is None or exchange is None:
+        return None
+    description = _description(made, range(len(values)))
+    try:
+        call: Callable[[], None] = module.Again(
+            description, made.owner, tuple(values), _CUDA, number, exchange, fallback
+        )
+    except (ValueError, OverflowError):  # more values or arguments than it has room for
+        return None
+    return call
+
+
+def _description(made: NativeStart, order: Sequence[int]) -> tuple[Any, ...]:
+    """As ``caller.c`` reads it; ``order`` maps positions among a start's values to the caller's."""
+    return (
+        made.launch, made.current, made.context, made.function, made.config, made.stream_at, made.image,
+        made.places, tuple((order[source], place, code) for source, place, code in made.changes),
+    )  # fmt: skip
