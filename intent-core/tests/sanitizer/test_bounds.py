@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import intent
 import intent.language as I
@@ -13,6 +14,9 @@ from intent.diagnostics import (
     InvalidSubregion,
     OutOfBounds,
 )
+from intent.frontend import lower
+from intent.kir.parse import parse_kernel
+from intent.kir.text import print_kernel
 
 
 @intent.kernel
@@ -219,6 +223,26 @@ def test_a_subregion_of_a_domain_from_data(faulty, clean):
 
 
 @intent.kernel
+def first_negative(x: I.In[I.f32, ("N",)], offsets: I.In[I.i32, ("P",)], y: I.Out[I.i64, ("G",)]):
+    axis = I.domain(0, x.shape[0])
+    for g in I.parallel(I.domain(0, y.shape[0])):
+        found = I.cast(-1, I.i64)
+        for i in axis[offsets[g] : offsets[g + 1]]:
+            if x[i] < 0.0:
+                found = I.cast(i, I.i64)
+                break
+        y[g] = found
+
+
+def test_a_subregion_of_a_loop_that_is_left(faulty, clean):
+    x, y = np.ones(6, np.float32), np.zeros(2, np.int64)
+    blame = (InvalidSubregion, "axis[offsets[g] : offsets[g + 1]]")
+    faulty(first_negative, (x, np.array([0, 4, 2], np.int32), y), blame)
+    faulty(first_negative, (x, np.array([0, 4, 7], np.int32), y), blame)
+    clean(first_negative, x, np.array([0, 4, 6], np.int32), y)
+
+
+@intent.kernel
 def strided(x: I.In[I.f32, ("N",)], step: I.In[I.i32, ("G",)], y: I.Out[I.f32, ("G",)]):
     for g in I.parallel(I.domain(0, y.shape[0])):
         total = I.cast(0.0, I.f32)
@@ -237,3 +261,10 @@ def test_a_step_from_data(faulty, clean):
     assert report[0].seen == {"the step": "0", "the point": "g = 1"}
     assert "not checked" in str(report)
     clean(strided, x, np.array([1, 3, 2], np.int32), y)
+
+
+@pytest.mark.parametrize("kernel", [group_sums, prefix, first_negative], ids=lambda k: k.name)
+def test_bounds_that_data_decides_survive_as_text(kernel):
+    made = lower(kernel)
+    assert any(domain.begin is not None for domain in made.domains)
+    assert parse_kernel(print_kernel(made)) == made

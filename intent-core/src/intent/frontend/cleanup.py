@@ -68,7 +68,7 @@ def _op(op: Op, used: set[int], bounds: Bounds) -> Op:
             _use_extents((value,), used)
     if isinstance(op, BufferAlloc):
         _use_extents(op.buffer.shape, used)
-    if isinstance(op, Iota | For):
+    if isinstance(op, Iota | For | While) and op.domain is not None:
         _use_extents(bounds.get(op.domain, ()), used)
     changed: dict[str, Any] = {
         name: region for name, region in regions.items() if region is not getattr(op, name)
@@ -92,7 +92,7 @@ def _effectful(op: Op) -> bool:
 def used_domains(body: Region, domains: Iterable[DomainInfo]) -> tuple[DomainInfo, ...]:
     """The domains that an operation names, and their parents."""
     domains = tuple(domains)
-    wanted = {op.domain for op in walk(body) if isinstance(op, Iota | For)}
+    wanted = {op.domain for op in walk(body) if isinstance(op, Iota | For | While)}
     for info in reversed(domains):
         if info.id in wanted and info.parent is not None:
             wanted.add(info.parent)

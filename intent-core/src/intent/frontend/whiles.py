@@ -11,7 +11,7 @@ from intent.frontend.liveness import assigned
 from intent.frontend.loop_bodies import bind_point, carried, leave_loop, point_of, region_of, runner
 from intent.frontend.lowering import Lowering
 from intent.frontend.values import FrontValue, Literal, Tensor
-from intent.kir import Region, Value, While
+from intent.kir import DomainID, Region, Value, While
 
 
 def lower_while(lowering: Lowering, stmt: ast.While, until: Sequence[str]) -> None:
@@ -42,16 +42,17 @@ def lower_until(lowering: Lowering, stmt: ast.For, source: FrontValue, until: Se
 
     outer = lowering.scope.names
     lowering.scope.names = {**outer, name: builder.index(region.begin)}
-    _general_while(lowering, stmt, test, bind, Walk(name=name, step=region.step))
+    _general_while(lowering, stmt, test, bind, Walk(name=name, step=region.step, domain=region.id))
     lowering.scope.names.pop(name, None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Walk:
-    """The coordinate that a left ``for`` carries: its hidden name and its step."""
+    """The coordinate that a left ``for`` carries: its hidden name, its step and the domain it walks."""
 
     name: str
     step: FrontValue
+    domain: DomainID
 
 
 def _general_while(
@@ -98,7 +99,9 @@ def _general_while(
     condition = _filled(lowering, carries, lambda bound: [_bool(lowering, tested(bound))])
     body = _filled(lowering, carries, lambda bound: carries.next(run(bound)))
     types = ((leaf.dtype, leaf.shape) for leaf in carries.types)
-    results = builder.emit(While, *types, inits=inits, condition=condition, body=body)
+    # Whether a subregion lies inside its source is checked where it is walked, if only data decides it.
+    domain = walk.domain if walk is not None and builder.bounds_of(walk.domain) else None
+    results = builder.emit(While, *types, inits=inits, domain=domain, condition=condition, body=body)
     leave_loop(lowering, stmt, written, carries.bind(iter(results)))
 
 

@@ -37,8 +37,13 @@ class If(Op):
 
 @dataclass(frozen=True, kw_only=True)
 class While(Op):
-    """``condition`` and ``body`` take the carries; ``condition`` yields one bool scalar."""
+    """``condition`` and ``body`` take the carries; ``condition`` yields one bool scalar.
+
+    ``domain``: the subregion that a ``for`` with an early exit walks, its coordinate being the first carry, where
+    only device data decides whether it lies inside its parent.
+    """
 
     inits: tuple[Value, ...] = role.operands(())
+    domain: DomainID | None = role.attribute(None)
     condition: Region = role.region()
     body: Region = role.region()

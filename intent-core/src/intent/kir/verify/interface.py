@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from intent.kir.control import For
+from intent.kir.control import For, While
 from intent.kir.effects import BufferAlloc
 from intent.kir.kernel import Kernel
 from intent.kir.ops import Iota, Op
@@ -75,7 +75,7 @@ def domains_are_declared(kernel: Kernel) -> Iterator[Problem]:
             )
         known.add(domain.id)
     for op in walk(kernel.body):
-        if isinstance(op, Iota | For) and op.domain not in known:
+        if isinstance(op, Iota | For | While) and op.domain is not None and op.domain not in known:
             yield Problem(f"domain {op.domain} is not declared", op)
 
 

@@ -21,6 +21,12 @@ def _iota(context: Context, op: kir.Iota) -> None:
     _subregion(context, op, op.result)
 
 
+def _while(context: Context, op: kir.While) -> None:
+    """A loop over a subregion that may be left early; its first carry is the coordinate."""
+    if op.domain is not None:
+        _subregion(context, op, op.body.args[0])
+
+
 def _step(context: Context, op: kir.For | kir.Iota) -> None:
     step = context.machine.scalar(op.step)
     if step < 1:
@@ -28,9 +34,9 @@ def _step(context: Context, op: kir.For | kir.Iota) -> None:
         raise context.stop(op, "a domain has no members to count")
 
 
-def _subregion(context: Context, op: kir.For | kir.Iota, coordinate: kir.Value) -> None:
+def _subregion(context: Context, op: kir.For | kir.Iota | kir.While, coordinate: kir.Value) -> None:
     """``source.begin <= begin <= end <= source.end``; what such coordinates do later is not reported again."""
-    info = context.domains.get(op.domain)
+    info = None if op.domain is None else context.domains.get(op.domain)
     parent = None if info is None or info.parent is None else context.domains.get(info.parent)
     bounds, source = _bounds(context, info), _bounds(context, parent)
     if info is None or bounds is None or source is None:
@@ -50,4 +56,8 @@ def _bounds(context: Context, info: kir.DomainInfo | None) -> tuple[int, int] | 
     return context.machine.extent(info.begin), context.machine.extent(info.end)
 
 
-BEFORE: Final[dict[type[kir.Op], Check]] = {kir.For: _for, kir.Iota: _iota}
+BEFORE: Final[dict[type[kir.Op], Check]] = {
+    kir.For: _for,
+    kir.Iota: _iota,
+    kir.While: _while,
+}
