@@ -28,7 +28,17 @@ if TYPE_CHECKING:
     from intent.runtime.compile import compile  # noqa: A004 - intent.compile is the public spelling
     from intent.runtime.options import CompileOptions
 
-__all__ = ["Artifact", "CompileOptions", "IntentError", "__version__", "check", "compile", "fn", "kernel", "providers"]
+__all__ = [
+    "Artifact",
+    "CompileOptions",
+    "IntentError",
+    "__version__",
+    "check",
+    "compile",
+    "fn",
+    "kernel",
+    "providers",
+]
 
 _HOME = {
     "Artifact": "intent.runtime.artifact",
