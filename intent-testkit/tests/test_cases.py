@@ -162,5 +162,6 @@ def test_no_case_expects_one_instance_for_what_is_independent(case):
         "rotate_in_place",
         "floor_pairs", "histogram_of_valid", "size_one_and_empty", "overwrite_what_is_needed", "alias_group_apart",
         "effects_apart", "mixed_by_points", "uniform_while",
+        "ordered_tickets", "scatter_then_read",
     }  # fmt: skip
     assert any(not spec.axes for spec in case.segments) == (case.name in whole)

@@ -60,12 +60,6 @@ def never(provider: str, cases: str, *, error: str, reason: str) -> Excuse:
 EXCUSES: Final[tuple[Excuse, ...]] = (
     unsupported(
         "triton",
-        "claim",
-        error="CapabilityError",
-        why="tl.atomic_cas has no mask, so a compare-and-swap under a condition is not emitted yet",
-    ),
-    unsupported(
-        "triton",
         "atomic_extremes_f16",
         error="CapabilityError",
         why="Triton has no atomic maximum of 16-bit floats",

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from intent_testkit.cases import (
+    atomics,
     broadcast,
     casts,
     control,
     corners,
+    counting,
     effects,
     elementary,
     folds,
@@ -65,6 +67,8 @@ _FAMILIES = (
     ragged,
     memory,
     packed,
+    atomics,
+    counting,
 )
 
 ALL: Final[tuple[Case, ...]] = tuple(case for family in _FAMILIES for case in family.CASES)

@@ -1,4 +1,4 @@
-"""Cases of guarded gathers, scatters, atomics, local buffers, random bits and counting."""
+"""Cases of guarded gathers, scatters, local buffers and updates in place."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ import numpy as np
 from intent_testkit.cases.case import Case, Values, inout, out, scalar, segment, sizes, view
 from intent_testkit.cases.draw import (
     Array,
-    Extents,
     among,
     coordinates,
-    counts,
     integers,
     normal,
     permutation,
@@ -20,13 +18,11 @@ from intent_testkit.cases.draw import (
 from intent_testkit.cases.tolerance import Tolerance, accumulated
 from intent_testkit.kernels import memory as k
 
-# Destinations must stay distinct (or stay what they are): no layout that repeats elements.
 PLAIN = ("contiguous", "strided")
 LINE = sizes("N", 0, 1, 2, 33, 130)
 PLANE = sizes("M N", (0, 3), (3, 0), (1, 1), (5, 7), (9, 33))
 SCATTER = sizes("N K", (0, 3), (1, 1), (33, 5), (130, 7))
 WILD = among([-(2**62), -1, 2**62, 2**40], lambda rng, shape, e: rng.integers(-3, e["N"] + 3, shape))
-MASK = 0xFFFFFFFF
 
 
 def _fill(x: Array, at: Array, fill: float) -> Array:
@@ -69,58 +65,16 @@ def _at(ufunc: Any, only_positive: bool = False) -> Any:
     return oracle
 
 
-def _tickets(v: Values) -> dict[str, object]:
-    n = int((v.x > 0).sum())
-    taken = v.taken.copy()
-    taken[int(v.counter) : int(v.counter) + n] += 1
-    return {"counter": v.counter + n, "taken": taken}
+def _at_rows(v: Values) -> dict[str, object]:
+    y = v.y.copy()
+    np.add.at(y, v.at, v.x)
+    return {"y": y}
 
 
-def _claimed(v: Values) -> dict[str, object]:
-    wanted = np.isin(np.arange(len(v.slots)), v.x)
-    return {"slots": np.where(wanted, np.arange(len(v.slots)), -1), "won": v.won + wanted}
-
-
-def _bits(v: Values) -> dict[str, object]:
-    x = v.x
-    return {
-        "y": np.array(
-            [
-                v.y[0] | np.bitwise_or.reduce(x),
-                v.y[1] & np.bitwise_and.reduce(x),
-                v.y[2] ^ np.bitwise_xor.reduce(x),
-            ],
-            np.uint32,
-        )
-    }
-
-
-def philox(seed: int, counter: int) -> int:
-    """The word that a counter addresses, from the published definition of Philox4x32-10."""
-    seed, block = seed % 2**64, (counter // 4) % 2**64
-    c = [block & MASK, block >> 32, 0, 0]
-    key = [seed & MASK, seed >> 32]
-    for _ in range(10):
-        p, q = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
-        c = [(q >> 32) ^ c[1] ^ key[0], q & MASK, (p >> 32) ^ c[3] ^ key[1], p & MASK]
-        key = [(key[0] + 0x9E3779B9) & MASK, (key[1] + 0xBB67AE85) & MASK]
-    return c[counter % 4]
-
-
-def _words(v: Values) -> dict[str, object]:
-    words = [[philox(int(s), int(n)) for n in v.counter] for s in v.seed]
-    return {"y": np.array(words, np.uint32).reshape(len(v.seed), len(v.counter))}
-
-
-def _dropped(v: Values) -> dict[str, object]:
-    u = np.array([(philox(v.seed, n) >> 8) * 2.0**-24 for n in range(v.x.size)]).reshape(v.x.shape)
-    return {"y": np.where(u < np.float32(v.p), 0, v.x * 2)}
-
-
-def _counted_rows(v: Values) -> dict[str, object]:
-    bins = v.raw("y").shape[1]
-    rows = [np.bincount(r[:n], minlength=bins) for r, n in zip(v.x, v.lengths, strict=True)]
-    return {"y": np.array(rows, np.int64).reshape(-1, bins)}
+def _scattered(v: Values) -> dict[str, object]:
+    y = v.y.copy()
+    np.add.at(y, v.at, v.x)
+    return {"y": y, "z": y * 2}
 
 
 def _primes(v: Values) -> dict[str, object]:
@@ -136,10 +90,6 @@ def _swapped(v: Values) -> dict[str, object]:
     x = v.x.copy()
     x[[v.a, v.b]] = x[[v.b, v.a]]
     return {"x": x}
-
-
-def _bins(rng: np.random.Generator, shape: tuple[int, ...], extents: Extents) -> Array:
-    return rng.integers(0, extents["K"], shape)
 
 
 GATHERS = (
@@ -276,134 +226,31 @@ SCATTERS = (
         extents=SCATTER,
         segments=(segment(""),),
     ),
-)
-
-ATOMICS = (
     Case(
-        name="column_sums_by_atomics",
-        kernel=k.column_sums_by_atomics,
-        parameters=(view("x", "f32", "M N", normal()), inout("y", "f32", "N", normal())),
-        oracle=lambda v: {"y": v.y + v.x.sum(axis=0)},
-        tolerance=accumulated(40),
-        extents=PLANE,
-        segments=(segment("M N"),),
-    ),
-    Case(
-        name="count_points",
-        kernel=k.count_points,
+        name="scatter_then_read",
+        kernel=k.scatter_then_read,
         parameters=(
-            view("x", "i32", "N", integers(-(2**31), 2**31 - 1)),
-            inout("y", "i32", "3", integers(-9, 9)),
+            view("x", "i32", "N", integers(-9, 9)),
+            view("at", "i32", "N", coordinates("K")),
+            inout("y", "i32", "K", integers(-9, 9)),
+            out("z", "i32", "K"),
         ),
-        oracle=lambda v: {
-            "y": np.array([v.y[0] + len(v.x), np.max(v.x, initial=v.y[1]), np.min(v.x, initial=v.y[2])])
-        },
-        extents=LINE,
-        segments=(segment("N"),),
-    ),
-    Case(
-        name="bit_sets",
-        kernel=k.bit_sets,
-        parameters=(
-            view("x", "u32", "N", integers(0, 2**32 - 1)),
-            inout("y", "u32", "3", integers(0, 2**32 - 1)),
-        ),
-        oracle=_bits,
-        extents=LINE,
-        segments=(segment("N"),),
-    ),
-    Case(
-        name="tickets",
-        kernel=k.tickets,
-        parameters=(
-            view("x", "i32", "N", integers(-5, 5)),
-            inout("counter", "i32", "", lambda rng, shape, e: np.zeros(shape)),
-            inout("taken", "i32", "N", lambda rng, shape, e: np.zeros(shape)),
-        ),
-        oracle=_tickets,
-        extents=sizes("N", 0, 1, 2, 33),
-        segments=(segment("N"),),
-    ),
-    Case(
-        name="claim",
-        kernel=k.claim,
-        parameters=(
-            view("x", "i32", "N", coordinates("K")),
-            inout("slots", "i32", "K", lambda rng, shape, e: np.full(shape, -1)),
-            inout("won", "i32", "K", lambda rng, shape, e: np.zeros(shape)),
-        ),
-        oracle=_claimed,
-        extents=sizes("N K", (0, 3), (1, 1), (9, 5), (33, 40)),
-        segments=(segment("N"),),
-    ),
-)
-
-COUNTS = (
-    Case(
-        name="histogram_whole",
-        kernel=k.histogram_whole,
-        parameters=(view("x", "i32", "N", _bins), out("y", "i32", "K")),
-        oracle=lambda v: {"y": np.bincount(v.x, minlength=v.raw("y").shape[0])},
-        extents=SCATTER,
-        segments=(segment("K"),),
-    ),
-    Case(
-        name="histogram_of_bytes",
-        kernel=k.histogram_of_bytes,
-        parameters=(view("x", "u8", "M N", integers(0, 255)), out("y", "i64", "300")),
-        oracle=lambda v: {"y": np.bincount(v.x[v.x > 3], minlength=300)},
-        extents=PLANE,
-        segments=(segment("300"),),
-    ),
-    Case(
-        name="histogram_of_rows",
-        kernel=k.histogram_of_rows,
-        parameters=(
-            view("x", "i32", "M N", _bins),
-            view("lengths", "i32", "M", counts("N")),
-            out("y", "i32", "M K"),
-        ),
-        oracle=_counted_rows,
-        extents=sizes("M N K", (0, 3, 2), (3, 0, 2), (1, 1, 1), (5, 7, 4), (9, 33, 6)),
-        segments=(segment("M K"),),
-    ),
-    Case(
-        name="counting_ranks",
-        kernel=k.counting_ranks,
-        parameters=(view("x", "i32", "N", _bins), out("y", "i32", "K")),
-        oracle=lambda v: {
-            "y": np.cumsum(np.bincount(v.x, minlength=v.raw("y").shape[0]))
-            - np.bincount(v.x, minlength=v.raw("y").shape[0])
-        },
+        oracle=_scattered,
         extents=SCATTER,
         segments=(segment(""),),
     ),
     Case(
-        name="random_words",
-        kernel=k.random_words,
+        name="scatter_add_rows",
+        kernel=k.scatter_add_rows,
         parameters=(
-            view("seed", "u64", "M", integers(0, 2**64 - 1)),
-            view(
-                "counter", "i64", "N", among([0, -1, -5, 2**62 + 3, -(2**63), 2**34 + 1], integers(0, 2**40))
-            ),
-            out("y", "u32", "M N"),
+            view("x", "f32", "N D", normal()),
+            view("at", "i32", "N", coordinates("K")),
+            inout("y", "f32", "K D", normal()),
         ),
-        oracle=_words,
-        extents=sizes("M N", (0, 3), (3, 0), (1, 1), (3, 7), (4, 18)),
-        segments=(segment("M N"),),
-    ),
-    Case(
-        name="dropout",
-        kernel=k.dropout,
-        parameters=(
-            scalar("seed", "i64", -(2**40) + 12345),
-            scalar("p", "f32", 0.25),
-            view("x", "f32", "M N", normal()),
-            out("y", "f32", "M N"),
-        ),
-        oracle=_dropped,
-        extents=PLANE,
-        segments=(segment("M N"),),
+        oracle=_at_rows,
+        tolerance=accumulated(35),
+        extents=sizes("N D K", (0, 3, 2), (1, 1, 1), (9, 5, 3), (33, 4, 7)),
+        segments=(segment("N D"),),
     ),
 )
 
@@ -455,4 +302,4 @@ BUFFERS = (
     ),
 )
 
-CASES = (*GATHERS, *SCATTERS, *ATOMICS, *COUNTS, *BUFFERS)
+CASES = (*GATHERS, *SCATTERS, *BUFFERS)

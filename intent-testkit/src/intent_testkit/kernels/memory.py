@@ -1,4 +1,4 @@
-"""Guarded gathers, unique and colliding scatters, atomics, local buffers, random bits and counting."""
+"""Guarded gathers, unique and colliding scatters, local buffers, updates in place."""
 
 from __future__ import annotations
 
@@ -88,90 +88,6 @@ def scatter_product(x: I.In[I.u8, ("N",)], at: I.In[I.i32, ("N",)], y: I.InOut[I
 
 
 @intent.kernel
-def column_sums_by_atomics(x: I.In[I.f32, ("M", "N")], y: I.InOut[I.f32, ("N",)]):
-    M, N = x.shape
-    for i in I.parallel(I.domain(0, M)):
-        for j in I.parallel(I.domain(0, N)):
-            I.atomic.add(y[j], x[i, j])
-
-
-@intent.kernel
-def count_points(x: I.In[I.i32, ("N",)], y: I.InOut[I.i32, (3,)]):
-    N = x.shape[0]
-    for i in I.parallel(I.domain(0, N)):
-        I.atomic.add(y[0], 1)
-        I.atomic.max(y[1], x[i])
-        I.atomic.min(y[2], x[i])
-
-
-@intent.kernel
-def bit_sets(x: I.In[I.u32, ("N",)], y: I.InOut[I.u32, (3,)]):
-    N = x.shape[0]
-    for i in I.parallel(I.domain(0, N)):
-        I.atomic.or_(y[0], x[i])
-        I.atomic.and_(y[1], x[i])
-        I.atomic.xor(y[2], x[i])
-
-
-@intent.kernel
-def tickets(x: I.In[I.i32, ("N",)], counter: I.InOut[I.i32, ()], taken: I.InOut[I.i32, ("N",)]):
-    """Each selected point takes a different number; which one is not determined, that all are taken is."""
-    N = x.shape[0]
-    for i in I.parallel(I.domain(0, N)):
-        if x[i] > 0:
-            n = I.atomic.add(counter[()], 1)
-            I.atomic.add(taken[I.cast(n, I.index)], 1)
-
-
-@intent.kernel
-def claim(x: I.In[I.i32, ("N",)], slots: I.InOut[I.i32, ("K",)], won: I.InOut[I.i32, ("K",)]):
-    """Compare and swap from empty: every slot that anyone wants is won exactly once."""
-    N = x.shape[0]
-    for i in I.parallel(I.domain(0, N)):
-        slot = I.cast(x[i], I.index)
-        got = I.atomic.compare_exchange(slots[slot], -1, x[i])
-        if got.success:
-            I.atomic.add(won[slot], 1)
-
-
-@intent.kernel
-def histogram_whole(x: I.In[I.i32, ("N",)], y: I.Out[I.i32, ("K",)]):
-    y[...] = I.histogram(x[...], bins=y.shape[0])
-
-
-@intent.kernel
-def histogram_of_bytes(x: I.In[I.u8, ("M", "N")], y: I.Out[I.i64, (300,)]):
-    v = x[...]
-    y[...] = I.histogram(v, bins=300, valid=v > 3, count_dtype=I.i64)
-
-
-@intent.kernel
-def histogram_of_rows(x: I.In[I.i32, ("M", "N")], lengths: I.In[I.i32, ("M",)], y: I.Out[I.i32, ("M", "K")]):
-    M, N = x.shape
-    columns = I.domain(0, N)
-    for i in I.parallel(I.domain(0, M)):
-        y[i, :] = I.histogram(x[i, columns[0 : I.cast(lengths[i], I.index)]], bins=y.shape[1])
-
-
-@intent.kernel
-def counting_ranks(x: I.In[I.i32, ("N",)], y: I.Out[I.i32, ("K",)]):
-    y[...] = I.cumsum(I.histogram(x[...], bins=y.shape[0]), axis=0, inclusive=False)
-
-
-@intent.kernel
-def random_words(seed: I.In[I.u64, ("M",)], counter: I.In[I.i64, ("N",)], y: I.Out[I.u32, ("M", "N")]):
-    y[...] = I.random.bits(seed[...][:, None], counter[...][None, :])
-
-
-@intent.kernel
-def dropout(seed: I.i64, p: I.f32, x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")]):
-    M, N = x.shape
-    i = I.indices(I.domain(0, M))[:, None] * N + I.indices(I.domain(0, N))[None, :]
-    u = I.random.uniform(seed, i)
-    y[...] = I.select(u < p, 0.0, x[...] * 2.0)
-
-
-@intent.kernel
 def sieve(y: I.Out[I.bool, ("N",)]):
     """Primes below N with a local buffer, marked in order."""
     N = y.shape[0]
@@ -225,3 +141,18 @@ def swap_rows_in_place(x: I.InOut[I.f32, ("M", "N")], a: I.i64, b: I.i64):
     bottom = x[b, :]
     x[a, :] = bottom
     x[b, :] = top
+
+
+@intent.kernel
+def scatter_then_read(
+    x: I.In[I.i32, ("N",)], at: I.In[I.i32, ("N",)], y: I.InOut[I.i32, ("K",)], z: I.Out[I.i32, ("K",)]
+):
+    I.scatter_reduce(y, index=at[...], value=x[...], combine=I.add)
+    z[...] = y[...] * 2
+
+
+@intent.kernel
+def scatter_add_rows(x: I.In[I.f32, ("N", "D")], at: I.In[I.i32, ("N",)], y: I.InOut[I.f32, ("K", "D")]):
+    D = x.shape[1]
+    columns = I.indices(I.domain(0, D))
+    I.scatter_reduce(y, index=(at[...][:, None], columns[None, :]), value=x[...], combine=I.add)
