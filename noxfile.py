@@ -96,6 +96,13 @@ def conformance(session: nox.Session, provider: str) -> None:
 
 
 @nox.session
+def fuzz(session: nox.Session) -> None:
+    """Random kernels and plans; arguments after ``--`` go to the fuzzer: ``--count 2000 --seed 7``."""
+    _install(session)
+    session.run("python", "-m", "intent_testkit.fuzz", *session.posargs)
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Ruff's rules and format, the import layers, and the changelog fragments."""
     _install(session, *LINTERS)

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from intent_testkit.fuzz.grow import control, effects, nests, parallel, pointwise, regions, shapes, structured
+from intent_testkit.fuzz.grow import (
+    control,
+    effects,
+    nests,
+    parallel,
+    pointwise,
+    regions,
+    shapes,
+    steered,
+    structured,
+)
 from intent_testkit.fuzz.kinds import Program, Value
 from intent_testkit.fuzz.writer import Writer
 
@@ -59,6 +69,14 @@ FAMILIES: Final[tuple[tuple[int, Grow], ...]] = (
     (2, nests.grid_gather),
     (1, nests.return_early),
     (2, nests.records),
+    (4, steered.runtime_part),
+    (5, steered.effects_in_loop),
+    (3, steered.branch_effects),
+    (2, steered.strided),
+    (1, steered.ranks),
+    (2, steered.search),
+    (2, steered.blocked),
+    (3, structured.special_combines),
 )
 _WEIGHTS: Final = tuple(weight for weight, _ in FAMILIES)
 _GROW: Final = tuple(grow for _, grow in FAMILIES)

@@ -26,6 +26,7 @@ T = TypeVar("T")
 ELEMENTS: Final = 1 << 12
 """No value has more elements than this at any extents."""
 USUAL: Final = (2, 3, 4, 5, 6, 7, 8, 9, 13, 15, 16, 17)
+LONG: Final = (31, 33, 64, 65, 70, 130)
 SMALL: Final = (0, 1, 1, 2, 3, 4)
 
 
@@ -50,7 +51,8 @@ class Writer:
         """Whether float inputs hold NaN and infinities too."""
         count = self.rng.choice((1, 2, 2, 3, 3))
         for name in ("M", "N", "K")[:count]:
-            self.symbols[name] = (self.rng.choice(USUAL), self.rng.choice(SMALL))
+            usual = USUAL if self.rng.random() < 0.93 else LONG
+            self.symbols[name] = (self.rng.choice(usual), self.rng.choice(SMALL))
         if count > 1 and self.rng.random() < 0.15:
             self.symbols["N"] = self.symbols["M"]
 

@@ -58,6 +58,9 @@ def binary(w: Writer) -> None:
 def unary(w: Writer) -> None:
     """One operand."""
     a = w.numeric(least=0) if w.chance(0.9) else w.numeric()
+    if a.is_float and w.chance(0.3):
+        _rounded(w, a)
+        return
     if a.is_float:
         text = w.any(
             (
@@ -78,11 +81,31 @@ def unary(w: Writer) -> None:
             f"{a.text} ^ 5",
             f"{a.text} | 1",
         ]
+        b = w.of(a.dtype, a.shape)
+        options += [f"{a.text} << ({b.text} & 7)", f"{a.text} >> ({b.text} & 3)"]
+        options += [f"({a.text} & 63) // ({b.text} | 1)", f"({a.text} & 63) % ({b.text} | 1)"]
         options += [f"{a.text} << 1", f"{a.text} >> 1", f"{a.text} * {a.text}"]
         if not a.dtype.startswith("u"):
             options += [f"-{a.text}", f"I.abs({a.text} % 7)", f"{a.text} // -3", f"{a.text} % -4"]
         text, bound = w.any(options), 0.0
     w.let(text, a.dtype, a.shape, bound)
+
+
+def _rounded(w: Writer, a: Value) -> None:
+    """Rounding, classification, a root that is exact."""
+    word = w.any(("ceil", "trunc", "round", "isnan", "isinf", "sqrt", "maximum_num"))
+    if word.startswith("is"):
+        w.let(f"I.{word}({a.text})", "bool", a.shape)
+    elif word == "sqrt":
+        a = w.bounded(a, 4.0)
+        w.let(f"I.sqrt({a.text} * {a.text})", a.dtype, a.shape, 4.0)
+    elif word == "maximum_num":
+        b = w.of(a.dtype, a.shape)
+        w.let(
+            f"I.{w.any((word, 'minimum_num'))}({a.text}, {b.text})", a.dtype, a.shape, max(a.bound, b.bound)
+        )
+    else:
+        w.let(f"I.{word}({a.text} * 0.5)", a.dtype, a.shape, a.bound)
 
 
 def choose(w: Writer) -> None:

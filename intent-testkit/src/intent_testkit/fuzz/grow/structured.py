@@ -25,6 +25,16 @@ PLUS = """
 def plus(a, b):
     return a + b
 """
+SEGMENTED = """
+@intent.fn
+def restart(a, b):
+    return I.record(total=I.select(b.start, b.total, a.total + b.total), start=a.start | b.start)
+"""
+MATRIX = """
+@intent.fn
+def times(a, b):
+    return (a[0] * b[0] + a[1] * b[2], a[0] * b[1] + a[1] * b[3], a[2] * b[0] + a[3] * b[2], a[2] * b[1] + a[3] * b[3])
+"""
 BIASED = """
 @intent.fn
 def biased(a, b, bias):
@@ -99,6 +109,41 @@ def generic_reduce(w: Writer) -> None:
     )
     w.let(f"{name}.high - {name}.low", dtype, rest, 18.0)
     w.let(f"{name}.total", dtype, rest, a.bound * size)
+
+
+def special_combines(w: Writer) -> None:
+    """Combines of tuples and flags, or with a run-time operand."""
+    kind = w.any(("restart", "times", "biased", "biased scan"))
+    shape = w.shape()
+    axis = w.rng.randrange(len(shape))
+    dtype = w.any(("i32", "i64"))
+    rest = tuple(d for k, d in enumerate(shape) if k != axis)
+    options = w.any(("", "", ", reverse=True", ", inclusive=False"))
+    if kind == "restart":
+        w.helper("restart", SEGMENTED)
+        items = f"I.record(total={w.of(dtype, shape).text}, start={w.of('bool', shape).text})"
+        name = w.name("r")
+        identity = "I.record(total=0, start=False)"
+        w.line(f"{name} = I.scan({items}, axis={axis}, identity={identity}, combine=restart{options})")
+        w.let(f"{name}.total", dtype, shape)
+    elif kind == "times":
+        w.helper("times", MATRIX)
+        a, b, c, d = (w.of(dtype, shape).text for _ in range(4))
+        names = [w.name() for _ in range(4)]
+        scan = f"I.scan(({a}, {b}, {c}, {d}), axis={axis}, identity=(1, 0, 0, 1), combine=times{options})"
+        w.line(f"{', '.join(names)} = {scan}")
+        w.pool += [Value(text=n, dtype=dtype, shape=shape) for n in names]
+    else:
+        w.helper("biased", BIASED)
+        bias = w.scalar(dtype, w.any((0, 3)))
+        a = w.of(dtype, shape)
+        made = (
+            f"({a.text}, axis={axis}, identity=-{bias.text}, combine=biased, combine_operands=({bias.text},)"
+        )
+        if kind == "biased":
+            w.let(f"I.reduce{made})", dtype, rest)
+        else:
+            w.let(f"I.scan{made}{options})", dtype, shape)
 
 
 def arg_reduce(w: Writer) -> None:
