@@ -516,6 +516,23 @@ def _outcome(artifact, x, y):
     return None
 
 
+def test_run_allocates_for_the_inputs_of_the_call(provider, torch, launcher, monkeypatch):
+    artifact = intent.compile(scale, provider)
+    for shape, device in (((3, 4), 0), ((4, 3), 0), ((3, 4), 1), ((3, 4), 0), ((0, 4), 0)):
+        for factor in (2.0, 0.5):
+            x = Tensor(shape, torch.float32, device=device)
+            y = artifact.run(x, factor)
+            assert (y.shape, y.stride(), y.device) == (shape, x.stride(), x.device)
+            if 0 not in shape:
+                assert launcher.starts[-1].values == (BASE, y.data_ptr(), factor)
+    with pytest.raises(ArgumentDType):
+        artifact.run(Tensor((3, 4), torch.int32), 2.0)
+    with pytest.raises(WrongArgumentCount):
+        artifact.run(Tensor((3, 4), torch.float32))
+    monkeypatch.setattr(artifact, "_allocate", None)
+    assert artifact.run(factor=1.5, x=Tensor((4, 3), torch.float32)).shape == (4, 3)
+
+
 def test_threads_may_call_at_once(call, torch, launcher):
     arguments = [pair(torch, (3 + k, 4)) for k in range(8)]
     failures = []

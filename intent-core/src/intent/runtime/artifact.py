@@ -17,6 +17,7 @@ from intent.runtime.explain import explain
 from intent.runtime.fitting import Fitting, Fittings
 from intent.runtime.options import CompileOptions
 from intent.runtime.quick import Quick
+from intent.runtime.quick_outs import QuickOuts
 from intent.runtime.variants import Variant, Variants
 
 __all__ = ["Artifact"]
@@ -49,6 +50,7 @@ class Artifact:
         self._fittings = Fittings(kernel, provider, self._variants)
         self._launches = launch.Launches(kernel)
         self._quick = Quick(kernel)
+        self._outs = QuickOuts(kernel)
         self._latest: Fitting | None = None
 
     def __repr__(self) -> str:
@@ -123,15 +125,26 @@ class Artifact:
         Raises:
             UndeterminedOut: The extents of an Out do not follow from the inputs.
         """
-        given = bind_named(self.kir, outputs.input_names(self.kir), args, kwargs)
+        if kwargs:
+            names = outputs.input_names(self.kir)
+            given = bind_named(self.kir, names, args, kwargs)
+            args = tuple(given[name] for name in names)
+        made = self._outs.allocate(args)
+        if made is None:
+            made = self._allocate(args)
+        self(*self._outs.all_of(args, made))
+        return made[0] if len(made) == 1 else (tuple(made) or None)
+
+    def _allocate(self, args: Sequence[Any]) -> list[Any]:
+        """The Outs of inputs whose layout is not known, which is then remembered."""
         on_gpu = devices.runs_on_gpu(self.provider)
-        inputs = bind(self.kir, given)
+        inputs = bind(self.kir, bind_named(self.kir, outputs.input_names(self.kir), args, {}))
         library = devices.library_of(inputs.arrays.values(), on_gpu=on_gpu)
         device = conditions.check_devices(inputs, on_gpu=on_gpu)
-        made = outputs.allocate_outs(self.kir, inputs, library, device)
-        self(**given, **made)
-        values = tuple(made.values())
-        return values[0] if len(values) == 1 else (values or None)
+        layouts = outputs.out_layouts(self.kir, inputs, library, device)
+        if on_gpu:
+            self._outs.learn(args, layouts, library)
+        return [library.empty(*layout) for layout in layouts]
 
     def build(self, target: str | None = None) -> Binary:
         """Compile the current variant natively for ``target`` (for example ``sm_90``); needs no GPU.

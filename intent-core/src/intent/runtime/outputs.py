@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from intent.diagnostics import NotSupportedYet, UndeterminedOut
 from intent.kir.kernel import Kernel
@@ -12,9 +12,10 @@ from intent.runtime.arguments import Bound
 from intent.runtime.array import Library
 from intent.runtime.extents import bind_extents
 from intent.runtime.libraries import NUMPY
+from intent.types import DType
 from intent.types.extent import Atom, Symbol
 
-__all__ = ["allocate_outs", "input_names", "outs"]
+__all__ = ["OutLayout", "allocate_outs", "input_names", "out_layouts", "outs"]
 
 
 def outs(kernel: Kernel) -> list[View]:
@@ -28,8 +29,17 @@ def input_names(kernel: Kernel) -> tuple[str, ...]:
     return tuple(p.name for p in kernel.params if p.name not in allocated)
 
 
-def allocate_outs(kernel: Kernel, inputs: Bound, library: Library, device: str) -> dict[str, Any]:
-    """A new uninitialised array for every Out, on the inputs' device.
+class OutLayout(NamedTuple):
+    """What the library allocates for one Out; strides in elements."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: DType
+    device: str
+
+
+def out_layouts(kernel: Kernel, inputs: Bound, library: Library, device: str) -> list[OutLayout]:
+    """The layout of every Out, in the kernel's order, on the inputs' device.
 
     Raises:
         UndeterminedOut: An extent of an Out follows from no input.
@@ -41,17 +51,23 @@ def allocate_outs(kernel: Kernel, inputs: Bound, library: Library, device: str) 
             fix="import torch or cupy first, or allocate the Outs and call the artifact with every argument",
         )
     env = bind_extents(kernel, inputs)
-    return {view.name: _allocate(view, env, library, device) for view in outs(kernel)}
+    return [_layout(view, env, device) for view in outs(kernel)]
 
 
-def _allocate(view: View, env: Mapping[Atom, int], library: Library, device: str) -> Any:
+def allocate_outs(kernel: Kernel, inputs: Bound, library: Library, device: str) -> dict[str, Any]:
+    """A new uninitialised array for every Out by name; raises as :func:`out_layouts`."""
+    layouts = out_layouts(kernel, inputs, library, device)
+    return {view.name: library.empty(*layout) for view, layout in zip(outs(kernel), layouts, strict=True)}
+
+
+def _layout(view: View, env: Mapping[Atom, int], device: str) -> OutLayout:
     unknown = {
         str(a) for extent in view.shape for a in extent.atoms() if isinstance(a, Symbol) and a not in env
     }
     if unknown:
         raise UndeterminedOut(view.name, shape=view.shape, unknown=sorted(unknown), span=view.span)
     shape = tuple(extent.evaluate(env) for extent in view.shape)
-    return library.empty(shape, _strides(view, shape, env), view.dtype, device)
+    return OutLayout(shape, _strides(view, shape, env), view.dtype, device)
 
 
 def _strides(view: View, shape: tuple[int, ...], env: Mapping[Atom, int]) -> tuple[int, ...]:
