@@ -14,6 +14,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from intent.runtime import native
 from intent_testkit.bench import ceilings, cost, record
 from intent_testkit.bench.contender import Result
 from intent_testkit.bench.measure import measure
@@ -90,6 +91,7 @@ def _facts(torch: Any, providers: tuple[str, ...]) -> dict[str, Any]:
         "intent": _version("intent-core"),
         "commit": record.commit(),
         "providers": ", ".join(providers) or "none",
+        "known calls": native.load_now() or "compiled",
     }
 
 
