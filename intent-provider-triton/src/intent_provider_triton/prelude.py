@@ -112,12 +112,26 @@ def _exp2_f32(x):
 SIGMOID_F32 = """
 @triton.jit
 def _sigmoid_f32(x):
-    # exp(-|x|) never overflows, and small results keep their precision. The quotient is refined once.
-    e = _exp_f32(tl.abs(x) * -1.0)
+    # e = exp(-|x|) to half an ulp: 2**r by a polynomial, since tl.exp2 alone is off by up to 2 ulp. It never
+    # overflows, and small results keep their precision. The quotient is refined once.
+    a = tl.abs(x) * -1.0
+    t = tl.minimum(tl.maximum(tl.fma(a, 1.44269502162933349609375, 12582912.0), 12582786.0), 12582912.0)
+    n = t - 12582912.0
+    r = tl.fma(a, 1.925963033500011079e-8, tl.fma(a, 1.44269502162933349609375, n * -1.0))
+    r = tl.maximum(r, -64.0)
+    p = tl.fma(r, 1.5252734e-5, 1.5403530e-4)
+    p = tl.fma(r, p, 1.3333558e-3)
+    p = tl.fma(r, p, 9.6181291e-3)
+    p = tl.fma(r, p, 5.5504109e-2)
+    p = tl.fma(r, p, 2.4022651e-1)
+    p = tl.fma(r, p, 6.9314718e-1)
+    p = tl.where(r < -0.51, tl.exp2(r), tl.fma(r, p, 1.0))
+    e = p * ((t.to(tl.int32, bitcast=True) << 23) + 1065353216).to(tl.float32, bitcast=True)
     d = 1.0 + e
     y = 1.0 / d
-    q = tl.where(x < 0, e, 1.0) * y
-    return tl.fma(tl.fma(q * -1.0, d, tl.where(x < 0, e, 1.0)), y, q)
+    top = tl.where(x < 0, e, 1.0)
+    q = top * y
+    return tl.where(x != x, x, tl.fma(tl.fma(q * -1.0, d, top), y, q))
 """
 
 SIGMOID_F64 = """

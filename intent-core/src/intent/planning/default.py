@@ -161,6 +161,10 @@ class _Planner:
                 found.add(label((op.operands[0].id, op.axis)))
             elif isinstance(op, kir.RegionFold | kir.RegionScan):
                 found.add(label((op.source[0].id, op.axis)))
+            elif isinstance(op, kir.Histogram):
+                found |= {label((op.values.id, k)) for k in range(op.values.rank)}
+            elif isinstance(op, kir.SparseContract):
+                found |= {label((op.compressed.id, k)) for k, _ in op.reduce}
         return found
 
     # -- matrices --------------------------------------------------------------------------------------------------

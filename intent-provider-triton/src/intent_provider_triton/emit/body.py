@@ -237,6 +237,8 @@ class Body:
         dims = union_dims(op.result.dims, args)
         branches = args[1:] if op.fn == "select" else args
         dtype = branches[0].dtype
+        if op.fn == "mul" and structured.would_become_dot(args[0].dims, args[1].dims, dims):
+            args.reverse()
         args = [expanded(a, dims) if a.dims else a for a in args]
         width = Width.LONG
         if dtype.kind == "index":

@@ -242,6 +242,15 @@ def _narrow_result(body: Body, op: Contract, value: Value, accumulator: Value | 
     return cast(value, op.result.dtype, body.context.need)
 
 
+def would_become_dot(lhs: tuple[Dim, ...], rhs: tuple[Dim, ...], dims: tuple[Dim, ...]) -> bool:
+    """Whether Triton's combine pass takes ``lhs * rhs`` for the inside of a matrix product.
+
+    It turns sum(a[:, :, None] * b[None, :, :]) into a tf32 dot, whatever the summed axis and however short it is.
+    With the operands the other way round it does not.
+    """
+    return len(dims) == 3 and dims[2] not in lhs and dims[0] not in rhs
+
+
 def _sum_of_products(body: Body, op: Contract, lhs: Value, rhs: Value, accumulator: Value | None) -> Value:
     dtype = op.result.dtype
     wide = F32 if dtype.is_float and dtype.bits < 32 else dtype
@@ -255,6 +264,8 @@ def _sum_of_products(body: Body, op: Contract, lhs: Value, rhs: Value, accumulat
             offered=f"{MAX_LANES} lanes", span=op.span,
         )  # fmt: skip
     a, b = (expanded(cast(v, wide, body.context.need), order) for v in (lhs, rhs))
+    if would_become_dot(lhs.dims, rhs.dims, order):
+        a, b = b, a
     product = f"{a.at(Prec.PRODUCT)} * {b.at(Prec.UNARY)}"
     value = Value(
         text=product, prec=Prec.PRODUCT, dtype=wide, dims=union_dims(order, [lhs, rhs]), width=Width.LONG
