@@ -90,6 +90,20 @@ def _two_of_four(v: Values) -> dict[str, object]:
     return {"c": full.reshape(v.a.shape[0], v.b.shape[0]) @ v.b}
 
 
+def _spoiled(rng: np.random.Generator, shape: tuple[int, ...], _: Extents) -> Array:
+    """Numbers, NaN and infinities: what no stored element meets must not be seen."""
+    x = rng.normal(size=shape)
+    kinds = rng.integers(0, 12, shape)
+    return np.where(kinds == 0, NAN, np.where(kinds == 1, np.inf, x))
+
+
+def _batches(v: Values) -> dict[str, object]:
+    c = np.zeros((v.a.shape[0], v.a.shape[2], v.b.shape[0]))
+    for n, s, m in np.ndindex(v.a.shape):
+        c[n, m] += v.a[n, s, m] * v.b[:, 2 * s + v.place[n, s, m], n]
+    return {"c": c}
+
+
 def _one_of_two(v: Values) -> dict[str, object]:
     full = np.zeros((*v.a.shape, 2), np.int64)
     np.put_along_axis(full, v.place[..., None].astype(np.int64), v.a[..., None].astype(np.int64), axis=-1)
@@ -193,6 +207,22 @@ CASES = (
         oracle=_one_of_two,
         extents=sizes(
             "B M S K N", (0, 2, 1, 2, 3), (2, 0, 1, 2, 3), (1, 1, 1, 2, 1), (2, 3, 5, 10, 4), (3, 5, 9, 18, 2)
+        ),
+        segments=(segment("B M N"),),
+    ),
+    Case(
+        name="sparse_batches",
+        kernel=k.sparse_batches,
+        parameters=(
+            view("a", "f32", "B S M", normal()),
+            view("place", "i32", "B S M", integers(0, 1)),
+            view("b", "f32", "N K B", _spoiled),
+            out("c", "f32", "B M N"),
+        ),
+        oracle=_batches,
+        tolerance=accumulated(9, scale=2),
+        extents=sizes(
+            "B S M K N", (0, 2, 1, 4, 3), (2, 0, 1, 0, 3), (1, 1, 1, 2, 1), (2, 3, 5, 6, 4), (3, 2, 7, 4, 2)
         ),
         segments=(segment("B M N"),),
     ),

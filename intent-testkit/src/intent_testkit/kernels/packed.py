@@ -98,3 +98,22 @@ def sparse_one_of_two(
         batch=((0, 0),),
         acc_dtype=I.i32,
     )
+
+
+@intent.kernel
+def sparse_batches(
+    a: I.In[I.f32, ("B", "S", "M")],
+    place: I.In[I.i32, ("B", "S", "M")],
+    b: I.In[I.f32, ("N", "K", "B")],
+    c: I.Out[I.f32, ("B", "M", "N")],
+):
+    """Compressed along a middle axis; the batch axis stands last on the dense side."""
+    c[...] = I.sparse_contract(
+        a[...],
+        I.cast(place[...], I.index),
+        b[...],
+        format=I.sparse.one_of_two(1, b.shape[1]),
+        reduce=((1, 1),),
+        batch=((0, 2),),
+        acc_dtype=I.f32,
+    )

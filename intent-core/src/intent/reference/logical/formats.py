@@ -51,19 +51,47 @@ def _scale(x: Array) -> Array:
 
 
 def sparse_contract(machine: Machine, op: kir.SparseContract) -> None:
-    """The compressed operand is spread to its logical positions, then contracted with the dense one."""
-    compressed = machine[op.compressed]
+    """The compressed operand is spread to its logical positions, then contracted with the dense one.
+
+    A dense element that no stored element meets takes no part: infinities and NaN there do not reach the result.
+    """
+    compressed, dense = machine[op.compressed], machine[op.dense]
     metadata = [machine[v] for v in op.metadata]
     ((axis, _),) = op.reduce
-    full = _expand(np.moveaxis(compressed, axis, -1), [np.moveaxis(m, axis, -1) for m in metadata], op.format)
+    positions = [np.moveaxis(m, axis, -1) for m in metadata]
+    full = np.moveaxis(_expand(np.moveaxis(compressed, axis, -1), positions, op.format), -1, axis)
+    if op.dense.dtype.is_float and not np.isfinite(dense.astype(np.float64)).all():
+        stored = np.ones(compressed.shape, np.bool_)
+        met = np.moveaxis(_expand(np.moveaxis(stored, axis, -1), positions, op.format), -1, axis)
+        machine[op.result] = _met_only(op, full, met, dense).astype(op.result.dtype.numpy)
+        return
     machine[op.result] = contraction(
         machine.choices,
-        np.moveaxis(full, -1, axis),
-        machine[op.dense],
+        full,
+        dense,
         (op.compressed.dtype, op.result.dtype),
         reduce=op.reduce,
         batch=op.batch,
     )
+
+
+def _met_only(op: kir.SparseContract, full: Array, met: Array, dense: Array) -> Array:
+    """The sum of the products at stored positions, in float64; axes in the result's order."""
+    ((axis, dense_axis),) = op.reduce
+    batch = dict(op.batch)
+    outer = [k for k in range(full.ndim) if k != axis]
+    free = [k for k in range(dense.ndim) if k != dense_axis and k not in batch.values()]
+    rhs = dense.astype(np.float64).transpose([*(batch[k] for k in outer if k in batch), dense_axis, *free])
+    rhs = rhs.reshape(
+        [
+            *(full.shape[k] if k in batch else 1 for k in outer),
+            full.shape[axis],
+            *(dense.shape[k] for k in free),
+        ]
+    )
+    spread = (..., *[None] * len(free))
+    lhs, taken = (np.moveaxis(x, axis, -1)[spread] for x in (full.astype(np.float64), met))
+    return np.asarray(np.where(taken, lhs * rhs, 0.0).sum(axis=len(outer)))
 
 
 def _expand(kept: Array, positions: list[Array], form: str) -> Array:
