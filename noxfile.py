@@ -17,7 +17,7 @@ nox.needs_version = ">=2024.10.9"
 nox.options.reuse_venv = "yes"
 nox.options.sessions = ["tests"]
 
-PACKAGES = ["intent-core", "intent-provider-triton", "intent-testkit"]
+PACKAGES = ["intent-core", "intent-provider-cutile", "intent-provider-triton", "intent-testkit"]
 UNIT_TESTS = [f"{package}/tests" for package in PACKAGES] + ["tools/tests"]
 # Neighbours share compiled artifacts: each worker starts with half of the tests, in order.
 PYTEST = ("pytest", "-n", "2", "--dist", "worksteal", "--tb", "short")

@@ -11,21 +11,21 @@ from intent.physical.walk import walk
 from intent.types import Span
 from intent.types.span import UNKNOWN
 
-_PLACE = re.compile(r'File "<intent [^"]*>", line (\d+)')
+_PLACE = re.compile(r'"<intent [^"]*>", line (\d+)')
 
 
 def author_span(error: BaseException, text: str, program: Program) -> Span:
     """The span of the author's line that the text's comments name above the error's line; UNKNOWN if none does."""
-    said = _comment_above(text.splitlines(), _line_of(error))
-    if not said:
-        return UNKNOWN
-    return next((span for span in _spans(program) if _first_line(span) == said), UNKNOWN)
+    lines = text.splitlines()
+    said = [comment for line in _lines_of(error) if (comment := _comment_above(lines, line))]
+    spans = {_first_line(span): span for span in _spans(program)}
+    return next((spans[comment] for comment in said if comment in spans), UNKNOWN)
 
 
-def _line_of(error: BaseException) -> int:
-    """The last line of emitted text that the compiler's message or the traceback mentions; 0 if none."""
+def _lines_of(error: BaseException) -> list[int]:
+    """The lines of emitted text that the compiler's message or the traceback mentions, innermost first."""
     found = _PLACE.findall(str(error)) or _PLACE.findall("".join(traceback.format_exception(error)))
-    return int(found[-1]) if found else 0
+    return [int(line) for line in reversed(found)]
 
 
 def _comment_above(lines: list[str], line: int) -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from intent_provider_cutile import special
+
 TRUNC = """
 def _trunc(x):
     return ct.where(x < 0, ct.ceil(x), ct.floor(x))
@@ -134,7 +136,7 @@ def _int_to_f32_odd(x):
 TO_F8E5M2 = """
 def _to_f8e5m2(x):
     # From 61440 on the nearest value is infinity; the conversion itself saturates.
-    inf = ct.astype(ct.where(x < 0, 0xFC, 0x7C), ct.uint8)
+    inf = ct.where(x < 0, ct.uint8(0xFC), 0x7C)
     bits = ct.bitcast(ct.astype(x, ct.float8_e5m2), ct.uint8)
     return ct.bitcast(ct.where(ct.abs(x) >= 61440.0, inf, bits), ct.float8_e5m2)
 """
@@ -211,6 +213,12 @@ FUNCTIONS: Final[dict[str, str]] = {
     "_log1p": LOG1P,
     "_asin": ASIN,
     "_pow": POW,
+    "_erf_near": special.ERF_NEAR,
+    "_erfc_far": special.ERFC_FAR,
+    "_erf": special.ERF,
+    "_erfc": special.ERFC,
+    "_lgamma": special.LGAMMA,
+    "_i0": special.I0,
     "_fma_f32": FMA_F32,
     "_fma_f64": FMA_F64,
     "_to_f32_odd": TO_F32_ODD,
@@ -230,6 +238,9 @@ FUNCTIONS: Final[dict[str, str]] = {
 """Text of each function by name, callees first."""
 
 NEEDS: Final[dict[str, tuple[str, ...]]] = {
+    "_erf": ("_erf_near", "_erfc_far"),
+    "_erfc": ("_erf_near", "_erfc_far"),
+    "_lgamma": ("_log1p",),
     "_fma_f32": ("_two_sum", "_odd_f64"),
     "_fma_f64": ("_two_sum", "_odd_f64"),
 }

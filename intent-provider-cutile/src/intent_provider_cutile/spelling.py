@@ -269,6 +269,8 @@ _FLOAT: Final[dict[tuple[str, str], Callable[[Call], Value]]] = {
     ("cos", "*"): _function("ct.cos"),
     ("asin", "f32"): _through_f64("_asin"),
     ("asin", "f64"): _prelude("_asin"),
+    **{(fn, "f32"): _through_f64(f"_{fn}") for fn in ("erf", "erfc", "lgamma", "i0")},
+    **{(fn, "f64"): _prelude(f"_{fn}") for fn in ("erf", "erfc", "lgamma", "i0")},
     ("pow", "f32"): _through_f64("_pow"),
     ("pow", "f64"): _prelude("_pow"),
 }

@@ -30,5 +30,5 @@ def kernel_of(text: str, entry: str) -> tuple[Any, str]:
     name = f"<intent {entry} {digest}>"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     namespace: dict[str, Any] = {"__name__": f"intent_emitted_{digest}", "__file__": name}
-    exec(compile(text, name, "exec"), namespace)  # noqa: S102 - the emitted text is what a build compiles
+    exec(compile(text, name, "exec", dont_inherit=True), namespace)  # noqa: S102 - the emitted text is what a build compiles
     return namespace[entry], name

@@ -64,6 +64,12 @@ EXCUSES: Final[tuple[Excuse, ...]] = (
         error="CapabilityError",
         why="Triton has no atomic maximum of 16-bit floats",
     ),
+    unsupported(
+        "cutile",
+        "atomic_extremes_f16",
+        error="CapabilityError",
+        why="cuTile has no atomic maximum of floats, and compares and swaps words of 32 and 64 bits only",
+    ),
 )
 
 

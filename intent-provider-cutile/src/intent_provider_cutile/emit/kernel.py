@@ -207,7 +207,7 @@ class KernelEmitter:
         return [*first, *held], [*second, *(fresh(f"{h}_too") for h in held)]
 
 
-_FUNCTION_NAMES = tuple(prelude.FUNCTIONS)
+_FUNCTION_NAMES = (*prelude.FUNCTIONS, "_lgamma_positive")
 
 
 def _definition(name: str, parameters: Sequence[str]) -> str:

@@ -43,7 +43,7 @@ class _Instrumented(ast.NodeTransformer):
 def instrumented(text: str, name: str) -> Any:
     """The text's code with the checks in its loops."""
     tree = ast.parse(text, name)
-    return compile(ast.fix_missing_locations(_Instrumented().visit(tree)), name, "exec")
+    return compile(ast.fix_missing_locations(_Instrumented().visit(tree)), name, "exec", dont_inherit=True)
 
 
 def before(names: Mapping[str, Any]) -> dict[str, tuple[object, ...]]:

@@ -89,9 +89,9 @@ def transpose(x: Tile, /) -> Tile:
     return Tile(x.data.T, x.dtype)
 
 
-def where(cond: Tile, x: Tile | Number, y: Tile | Number, /) -> Tile:
+def where(cond: Tile | Number, x: Tile | Number, y: Tile | Number, /) -> Tile:
     """Elements of x where cond is true, of y elsewhere."""
-    if cond.dtype != BOOL:
+    if not isinstance(cond, Tile) or cond.dtype != BOOL:
         raise TileTypeError("a choice is made by a tile of bools")
     left, right, dtype = paired(x, y)
     # Data of numpy's own dtypes only: ml_dtypes go through their bits.

@@ -1,0 +1,87 @@
+"""Bytecode by the real front end, and what is said where a build is not possible."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import programs
+import pytest
+
+from intent.diagnostics import BuildFailure, MissingToolkit, NoDevice
+from intent_provider_cutile import device, tools
+from intent_provider_cutile.build import Layout, bytecode, default_layout, gpu_code, specialised
+from intent_provider_cutile.emit import emit
+from intent_provider_cutile.plugin import plugin
+
+GOLDENS = Path(__file__).parent / "goldens"
+UPDATE = os.environ.get("INTENT_UPDATE_GOLDENS") == "1"
+PROVIDER = plugin.intent_provider()
+MAGIC = b"\x7fTileIR\x00"
+
+
+@pytest.mark.parametrize("name", programs.ALL)
+def test_emitted_text_is_the_golden_one(name):
+    text = PROVIDER.serialize(programs.ALL[name]()).text
+    path = GOLDENS / f"{name}.py.txt"
+    if UPDATE:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    assert text == path.read_text(), "set INTENT_UPDATE_GOLDENS=1 to accept the new text"
+
+
+def test_serialisation_is_deterministic():
+    for make in programs.ALL.values():
+        assert PROVIDER.serialize(make()).text == PROVIDER.serialize(make()).text
+
+
+@pytest.mark.parametrize("small", [True, False])
+@pytest.mark.parametrize("name", programs.ALL)
+def test_the_front_end_takes_the_text(name, small):
+    source = PROVIDER.serialize(programs.ALL[name]())
+    layout = replace(default_layout(emit(source.program).signature), small=small)
+    assert bytecode(source, layout)[: len(MAGIC)] == MAGIC
+
+
+def test_a_layout_makes_ones_constants_and_widens_indices():
+    emitted = emit(programs.softmax())
+    layout = default_layout(emitted.signature)
+    text = specialised(emitted.text, emitted.signature, layout)
+    assert "x_stride_1: ct.Constant[int]" in text
+    assert "x_stride_0: Index" in text
+    wide = specialised(emitted.text, emitted.signature, Layout(small=False))
+    assert "INDEX, Index = ct.int64, ct.ScalarInt64" in wide
+
+
+def test_a_refused_text_names_the_author_s_line():
+    source = PROVIDER.serialize(programs.softmax())
+    broken = replace(source, text=source.text.replace("ct.exp(", "ct.expo("))
+    with pytest.raises(BuildFailure, match="expo") as caught:
+        bytecode(broken)
+    assert caught.value.span.source == "weights = I.exp(row - top)"
+
+
+def test_targets_are_written_like_sm_90():
+    assert gpu_code("sm_90a") == "sm_90"
+    with pytest.raises(BuildFailure, match="sm_90"):
+        gpu_code("hopper")
+
+
+def test_a_cubin_without_tileiras_says_how_to_get_it(monkeypatch):
+    monkeypatch.setattr(tools, "compiler", lambda: None)
+    with pytest.raises(MissingToolkit, match=r"pip install --no-deps nvidia-cuda-tileiras==13\.4\.92"):
+        PROVIDER.build(PROVIDER.serialize(programs.add()), "sm_90")
+
+
+def test_a_launch_without_a_driver_is_no_device(monkeypatch):
+    monkeypatch.setattr(device, "unavailable", lambda: "no driver")
+    with pytest.raises(NoDevice, match="no driver"):
+        PROVIDER.load(PROVIDER.serialize(programs.add()), "cuda:0")
+    assert PROVIDER.available() == "no driver"
+
+
+@pytest.mark.skipif(tools.compiler() is None, reason="tileiras is not installed")
+@pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_100", "sm_120"])
+def test_cubin(target):
+    assert PROVIDER.build(PROVIDER.serialize(programs.softmax()), target).code[:4] == b"\x7fELF"
