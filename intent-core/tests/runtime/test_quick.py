@@ -516,6 +516,50 @@ def _outcome(artifact, x, y):
     return None
 
 
+class Ndarray:
+    """What the runtime reads of a CuPy array."""
+
+    def __init__(self, shape, pointer=BASE, strides=None, device=0):
+        self.shape, self.dtype, self.itemsize = shape, np.dtype(np.float32), 4
+        self.strides = strides or (4 * shape[1], 4)
+        self.data = SimpleNamespace(ptr=pointer, device_id=device)
+        self.device = SimpleNamespace(id=device)
+
+
+def test_arrays_of_cupy(provider, launcher, monkeypatch):
+    current = [0]
+
+    @contextmanager
+    def device(number):
+        before, current[0] = current[0], number
+        yield
+        current[0] = before
+
+    cupy = ModuleType("cupy")
+    cupy.ndarray = Ndarray
+    cupy.cuda = SimpleNamespace(
+        Device=device,
+        runtime=SimpleNamespace(getDevice=lambda: current[0]),
+        get_current_stream=lambda: SimpleNamespace(ptr=100 + current[0]),
+    )
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    artifact = intent.compile(scale, provider)
+    x, y = Ndarray((3, 4)), Ndarray((3, 4), FAR)
+    artifact(x, y, 2.0)
+    flipped = Ndarray((3, 4), BASE + 44, strides=(-16, -4))
+    artifact(flipped, y, 2.0)
+    artifact(Ndarray((3, 4), device=1), Ndarray((3, 4), FAR, device=1), 2.0)
+    with pytest.raises(OverlappingViews):
+        artifact(flipped, Ndarray((3, 4), BASE), 2.0)
+    monkeypatch.setattr(artifact, "_launch", None)
+    artifact(Ndarray((3, 4), BASE + 64), y, 0.5)
+    artifact(flipped, Ndarray((3, 4), BASE + 48), 2.0)
+    artifact(Ndarray((3, 4), device=1), Ndarray((3, 4), FAR, device=1), 2.0)
+    assert launcher.starts[3].values == (BASE + 64, FAR, 0.5)
+    assert launcher.starts[4].bound.views["x"].strides == (-4, -1)
+    assert [s.stream for s in launcher.starts] == [100, 100, 101, 100, 100, 101]
+
+
 def test_run_allocates_for_the_inputs_of_the_call(provider, torch, launcher, monkeypatch):
     artifact = intent.compile(scale, provider)
     for shape, device in (((3, 4), 0), ((4, 3), 0), ((3, 4), 1), ((3, 4), 0), ((0, 4), 0)):

@@ -108,7 +108,7 @@ def load_now() -> str | None:
 
 def _place() -> Path:
     """Where the built module lies: named by all that it depends on."""
-    key = hashlib.sha256(_SOURCE.read_bytes())
+    key = hashlib.sha256(_SOURCE.read_bytes() + _SOURCE.with_name("entry.h").read_bytes())
     key.update(repr((_OPTIONS, sysconfig.get_platform(), EXTENSION_SUFFIXES[0])).encode())
     return cache_folder() / "native" / f"{_NAME}-{key.hexdigest()[:16]}{EXTENSION_SUFFIXES[0]}"
 
