@@ -85,3 +85,17 @@ def test_a_launch_without_a_driver_is_no_device(monkeypatch):
 @pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_100", "sm_120"])
 def test_cubin(target):
     assert PROVIDER.build(PROVIDER.serialize(programs.softmax()), target).code[:4] == b"\x7fELF"
+
+
+@pytest.mark.parametrize(
+    ("columns", "wanted"), [(128, "@ct.kernel\n"), (256, "@ct.kernel(num_worker_warps=8)\n")]
+)
+def test_wide_products_get_more_warps(columns, wanted):
+    assert wanted in PROVIDER.serialize(programs.matmul(128, columns, 64)).text
+
+
+def test_a_plan_s_settings_stand_in_the_decorator():
+    program = replace(
+        programs.matmul(128, 256, 64), knobs=(("num_stages", 3), ("num_worker_warps", 4), ("occupancy", 2))
+    )
+    assert "@ct.kernel(num_worker_warps=4, occupancy=2)\n" in PROVIDER.serialize(program).text

@@ -73,6 +73,8 @@ class Context:
     combine: Combine
     program_id: Value | None = None
     buffers: dict[int, str] = field(default_factory=dict)
+    settings: dict[str, int] = field(default_factory=dict)
+    """What the compiler should be told where the plan says nothing."""
 
 
 class Body:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 LEAST = (8, 8, 16)
 """Rows, columns and summed extent from which a matrix unit is worth its operands' layout."""
 MAX_LANES = 1 << 20
+WIDE, WIDE_WARPS = 256, 8
+"""Products this wide spill with the compiler's own choice of four warps, and lose nine tenths of their speed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +82,8 @@ def _mma(
     body: Body, op: Contract, lhs: Value, rhs: Value, accumulator: Value | None, layout: Layout
 ) -> Value:
     batch = [layout.batch] if layout.batch else []
+    if max(size_of(layout.rows), size_of(layout.columns)) >= WIDE:
+        body.context.settings["num_worker_warps"] = WIDE_WARPS
     wide = MMA[op.lhs.dtype.name]
     narrow = op.result.dtype != wide
     result = (*layout.batch, *layout.rows, *layout.columns)

@@ -97,8 +97,9 @@ class KernelEmitter:
         return "\n".join([*lines, *constants])
 
     def _decorator(self) -> str:
-        """``@ct.kernel`` with the plan's settings for the compiler."""
-        chosen = [f"{name}={value}" for name, value in sorted(self._program.knobs) if name in KNOBS]
+        """``@ct.kernel`` with settings for the compiler: the plan's, else what the body asks for."""
+        plan = {name: value for name, value in self._program.knobs if name in KNOBS}
+        chosen = [f"{name}={value}" for name, value in sorted((self._context.settings | plan).items())]
         return f"@ct.kernel({', '.join(chosen)})" if chosen else "@ct.kernel"
 
     def _dispatch(self, writer: Writer) -> None:
