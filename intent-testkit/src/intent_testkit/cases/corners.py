@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from intent_testkit.cases.case import Case, Values, inout, out, scalar, segment, sizes, view
-from intent_testkit.cases.draw import Array, Extents, among, coordinates, integers
 from intent_testkit.cases.counting import philox
+from intent_testkit.cases.draw import Array, Extents, among, coordinates, integers
 from intent_testkit.kernels import corners as k
 
 # Elements that several points write must keep their places.
