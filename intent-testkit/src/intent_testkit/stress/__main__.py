@@ -24,6 +24,9 @@ HEADER = f"{'case':<28} {'repetitions':>11} {'distinct':>8} {'seconds':>8}  feat
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run, print the table, and give the exit status: 1 if any result was wrong."""
     given = _parse(arguments)
+    if given.once:
+        # Each tensor an allocation of its own, so that compute-sanitizer sees where it ends.
+        os.environ.setdefault("PYTORCH_NO_CUDA_MEMORY_CACHING", "1")
     jobs = given.jobs or (1 if given.once or not _on_gpu(given.provider) else min(8, os.cpu_count() or 1))
     if jobs > 1:
         return _in_processes(list(arguments if arguments is not None else sys.argv[1:]), jobs)
@@ -62,7 +65,7 @@ def verdicts(given: argparse.Namespace) -> Iterator[Verdict]:
         ]
         for number, (case, artifact) in enumerate(_artifacts(cases, given)):
             if number % parts == part:
-                yield _verdict(case, artifact, place, repetitions, given.streams)
+                yield _verdict(case, artifact, place, repetitions, 0 if given.once else given.streams)
 
 
 def _verdict(case: Case, artifact: Any, place: Place, repetitions: int, streams: int) -> Verdict:

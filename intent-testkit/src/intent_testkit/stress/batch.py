@@ -14,7 +14,7 @@ import numpy as np
 
 from intent_testkit.cases.draw import Array
 from intent_testkit.device import torch_dtype
-from intent_testkit.memory import Allocation
+from intent_testkit.memory import GUARD, Allocation
 
 PITCH: Final = 512
 """Bytes: blocks begin at multiples of it."""
@@ -130,6 +130,46 @@ class GpuBatch:
         return _split(
             self._allocations, self._blocks, repetitions, lambda rows, chosen: rows[chosen].cpu().numpy()
         )
+
+
+class BareBatch:
+    """One launch on a GPU, every view an allocation of exactly its elements, without guards of its own.
+
+    For compute-sanitizer, which knows where an allocation ends and takes guards for memory like any other.
+    """
+
+    def __init__(self, allocations: Mapping[str, Allocation]) -> None:
+        import torch
+
+        self.count = 1
+        self._torch = torch
+        self._allocations = dict(allocations)
+        self._elements = {
+            name: torch.from_numpy(a.block[GUARD:-GUARD].copy()).cuda() for name, a in allocations.items()
+        }
+        torch.cuda.synchronize()
+
+    def argument(self, name: str, repetition: int) -> Any:
+        """A tensor over the allocation."""
+        layout = self._allocations[name].layout
+        typed = self._elements[name].view(torch_dtype(self._allocations[name].spec.dtype))
+        return self._torch.as_strided(typed, layout.shape, layout.strides, layout.offset)
+
+    def launching(self, repetition: int) -> AbstractContextManager[Any]:
+        """The current stream."""
+        return nullcontext()
+
+    def differing(self) -> list[int]:
+        """There is no other launch; waits for this one."""
+        self._torch.cuda.synchronize()
+        return []
+
+    def fetch(self, repetitions: Sequence[int]) -> list[dict[str, Array]]:
+        """The blocks with what the allocations hold."""
+        found = {name: a.block.copy() for name, a in self._allocations.items()}
+        for name, block in found.items():
+            block[GUARD:-GUARD] = self._elements[name].cpu().numpy()
+        return [found for _ in repetitions]
 
 
 def _padded(allocation: Allocation) -> Array:

@@ -11,7 +11,7 @@ from intent_testkit.cases.case import ViewSpec
 from intent_testkit.device import Gpu, Place
 from intent_testkit.memory import Allocation, allocate
 from intent_testkit.run import Point, draw, expected, judge
-from intent_testkit.stress.batch import Batch, GpuBatch, HostBatch, batch_bytes
+from intent_testkit.stress.batch import BareBatch, Batch, GpuBatch, HostBatch, batch_bytes
 from intent_testkit.stress.select import features, settles_bits
 
 LIMIT: Final = 1 << 28
@@ -39,6 +39,7 @@ def stress(
 ) -> Verdict:
     """Launch ``repetitions`` times and judge every result: right, guards intact, inputs untouched.
 
+    ``streams`` is how many of a GPU's streams the launches go round over; 0 means one launch on bare allocations.
     Raises nothing for a wrong result: the verdict says so.
     """
     begun = time.perf_counter()
@@ -53,7 +54,7 @@ def stress(
         batch = _batch(allocations, count, place, streams)
         _launch(point, artifact, batch, values)
         fault = _fault(lambda b=batch: _judge(point, b, allocations, wanted, seen))  # type: ignore[misc]
-        done += count
+        done += batch.count
     program = artifact.program
     if fault is None and len(seen) > 1 and settles_bits(program):
         fault = (
@@ -70,7 +71,9 @@ def stress(
 
 
 def _batch(allocations: dict[str, Allocation], count: int, place: Place, streams: int) -> Batch:
-    return GpuBatch(allocations, count, streams) if isinstance(place, Gpu) else HostBatch(allocations, count)
+    if not isinstance(place, Gpu):
+        return HostBatch(allocations, count)
+    return GpuBatch(allocations, count, streams) if streams else BareBatch(allocations)
 
 
 def _launch(point: Point, artifact: Any, batch: Batch, values: dict[str, Any]) -> None:
