@@ -140,6 +140,22 @@ def joined_points(s: I.i32, u: I.InOut[I.i32, ("M",)], v: I.InOut[I.f32, ("M",)]
         ({"M": 5, "N": 3, "P": 4}, {"M": 1, "N": 1, "P": 2}),
         {"offsets": ("offsets", "M")},
     ),
+    Finding(
+        "a value wanted inside a branch was placed before it, but the fence it needs stood in the branch",
+        """
+@intent.kernel
+def read_before_branch(s: I.i32, x: I.In[I.i8, ("M",)], u: I.InOut[I.i64, ("N", "N")],
+                       y: I.Out[I.i8, ("N", "M")], z: I.Out[I.i64, ("N",)]):
+    for k in range(u.shape[0]):
+        u[k, :] = I.reduce.max(u[...], axis=0)
+    low = I.reduce.min(u[...], axis=1)
+    if s > 2:
+        return
+    y[...] = x[...]
+    z[...] = low
+""",
+        ({"M": 3, "N": 4}, {"M": 0, "N": 1}),
+    ),
 )
 
 

@@ -93,6 +93,8 @@ class Context:
         self.holding = self.emitter.root
         self.depends: dict[int, frozenset[Scope]] = {}
         self.by_class: dict[str, ph.Resource] = {}
+        self.fenced_in: dict[str, Scope] = {}
+        """Where the last fence of an alias class stands: values placed outside of that scope need another."""
         self.allocated: dict[str, Scope] = {}
         """Where the buffers of alias classes live: outside of it nothing of them is left to order."""
         for view in analysis.kernel.views:
@@ -323,8 +325,15 @@ class Context:
         return self.versions.get(key, 0)
 
     def pending(self, key: str) -> bool:
-        """Whether an alias class was written since its last fence."""
-        return key in self.dirty or by_atomics(key) in self.dirty
+        """Whether an alias class was written since its last fence, or that stands where this position is not after it."""
+        return key in self.dirty or by_atomics(key) in self.dirty or not self._after(self.fenced_in.get(key))
+
+    def _after(self, scope: Scope | None) -> bool:
+        """Whether what stands in ``scope`` so far comes before the current position (True for None)."""
+        inner: Scope | None = self.emitter.current
+        while scope is not None and inner is not None and inner is not scope:
+            inner = inner.parent
+        return inner is not None
 
     def before_atomic(self, key: str, dims: tuple[ph.Dim, ...]) -> None:
         """An atomic is fenced from plain accesses by other lanes; atomics among themselves need nothing."""
@@ -368,6 +377,7 @@ class Context:
         """Order all accesses to an alias class so far before all later ones, across lanes."""
         if key not in self.allocated or self.allocated[key].open:
             self.emitter.effect(ph.Fence, target=self.by_class[key])
+        self.fenced_in[key] = self.emitter.current
         self.versions[key] = self.versions.get(key, 0) + 1
         self.dirty -= {key, by_atomics(key)}
         self.readers.pop(key, None)
