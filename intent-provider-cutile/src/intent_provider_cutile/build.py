@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -25,12 +26,14 @@ BYTECODE_VERSION: Final = "13.3"
 class Layout:
     """What a build assumes about its arguments: the variant key.
 
-    ``small``: INDEX is int32. ``ones``: positions of the parameters that are 1. ``aligned``: positions of the arrays
+    ``small``: INDEX is int32. ``ones``: positions of the parameters that are 1. ``divisible``: of strides
+    that 16 divides. ``aligned``: positions of the arrays
     whose address 16 divides.
     """
 
     small: bool = True
     ones: frozenset[int] = frozenset()
+    divisible: frozenset[int] = frozenset()
     aligned: frozenset[int] = frozenset()
 
 
@@ -45,13 +48,25 @@ def default_layout(signature: Signature) -> Layout:
 
 
 def specialised(text: str, signature: Signature, layout: Layout) -> str:
-    """The text with the index width of the layout, and the arguments that are 1 as constants."""
+    """The text with the layout's index width, arguments that are 1 as constants, and divisors as assumptions."""
     if not layout.small:
         text = text.replace(NARROW, WIDE)
     for i in sorted(layout.ones):
         name = signature.parameters[i].emitted
         text = re.sub(rf"\b{re.escape(name)}: Index\b", f"{name}: ct.Constant[int]", text, count=1)
-    return text
+    names = [signature.parameters[i].emitted for i in sorted(layout.divisible - layout.ones)]
+    known = "".join(f"    {name} = ct.assume_divisible_by({name}, 16)\n" for name in names)
+    start = text.index("):\n", text.index("\n@ct.kernel")) + len("):\n")
+    return text[:start] + known + text[start:]
+
+
+def divisible_strides(signature: Signature, values: Sequence[Any]) -> frozenset[int]:
+    """Positions of strides that tile accesses use and 16 divides: what bulk copies need to know."""
+    return frozenset(
+        i
+        for i, (p, value) in enumerate(zip(signature.parameters, values, strict=True))
+        if p.kind == "stride" and p.view in signature.tiled and value % 16 == 0
+    )
 
 
 def bytecode(source: Source, layout: Layout | None = None) -> bytes:

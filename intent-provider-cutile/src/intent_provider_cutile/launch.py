@@ -11,11 +11,11 @@ from intent.types.dtypes import BY_NAME
 from intent_provider_cutile import device
 from intent_provider_cutile.arguments import index_is_small, value_of
 from intent_provider_cutile.blame import author_span
-from intent_provider_cutile.build import Layout, specialised
-from intent_provider_cutile.emit import emit
+from intent_provider_cutile.build import Layout, divisible_strides, specialised
 from intent_provider_cutile.emit.signature import Parameter
 from intent_provider_cutile.toolkit import kernel_of, tile_module
 from intent_provider_cutile.tools import INSTALL, require_compiler
+from intent_provider_cutile.variants import Text, Texts
 
 OLD_DRIVER: Final = "cuTile needs a driver of CUDA 13 (580 or newer) and a tileiras that matches"
 
@@ -36,19 +36,20 @@ class CuTileLauncher:
         self._launch = tile_module().launch
         self._source = source
         self._device = device.Device(int(ordinal or 0))
-        self._signature = emit(source.program).signature
-        self._kernels: dict[Layout, tuple[Any, str]] = {}
+        self._texts = Texts(source)
+        self._kernels: dict[tuple[str, Layout], tuple[Any, str]] = {}
         self._calls: dict[tuple[object, ...], Layout] = {}
 
     def __call__(self, invocation: Invocation) -> None:
         """Start the kernel on ``invocation.stream``; never waits for it."""
-        parameters = self._signature.parameters
+        chosen = self._texts.of(invocation)
+        parameters = chosen.signature.parameters
         values = [None if p.kind in ("view", "buffer") else value_of(p, invocation) for p in parameters]
         key = (*values, *(v.strides for v in invocation.views.values()), *invocation.extents.values())
         layout = self._calls.get(key)
         if layout is None:
-            layout = self._calls[key] = self._layout(invocation, values)
-        kernel, text = self._kernel(layout)
+            layout = self._calls[key] = _layout(chosen, invocation, values)
+        kernel, text = self._kernel(chosen, layout)
         arguments = tuple(
             _array(p, invocation) if value is None else value
             for p, value in zip(parameters, values, strict=True)
@@ -59,16 +60,13 @@ class CuTileLauncher:
         except Exception as error:
             raise self._explained(error, text) from error
 
-    def _layout(self, invocation: Invocation, values: list[Any]) -> Layout:
-        ones = [i for i, p in enumerate(self._signature.parameters) if p.kind == "stride" and values[i] == 1]
-        return Layout(small=index_is_small(self._signature, invocation), ones=frozenset(ones))
-
-    def _kernel(self, layout: Layout) -> tuple[Any, str]:
-        if layout not in self._kernels:
-            text = specialised(self._source.text, self._signature, layout)
+    def _kernel(self, chosen: Text, layout: Layout) -> tuple[Any, str]:
+        key = chosen.text, layout
+        if key not in self._kernels:
+            text = specialised(chosen.text, chosen.signature, layout)
             kernel, _ = kernel_of(text, self._source.entry)
-            self._kernels[layout] = kernel, text
-        return self._kernels[layout]
+            self._kernels[key] = kernel, text
+        return self._kernels[key]
 
     def _explained(self, error: Exception, text: str) -> Exception:
         """One clear error for a compiler that is missing or refuses, or a driver that is too old."""
@@ -82,6 +80,15 @@ class CuTileLauncher:
                 "cutile", target="this device", log=log, span=author_span(error, text, self._source.program)
             )
         return NoDevice("cutile", reason=f"{log}; {OLD_DRIVER}: {INSTALL}")
+
+
+def _layout(chosen: Text, invocation: Invocation, values: list[Any]) -> Layout:
+    ones = [i for i, p in enumerate(chosen.signature.parameters) if p.kind == "stride" and values[i] == 1]
+    return Layout(
+        small=index_is_small(chosen.signature, invocation),
+        ones=frozenset(ones),
+        divisible=divisible_strides(chosen.signature, values),
+    )
 
 
 def _array(parameter: Parameter, invocation: Invocation) -> Any:

@@ -94,7 +94,7 @@ def _offset(body: Body, source: View | Buffer, axis: int, coordinate: Fragment, 
     """Coordinate times stride, empty for zero."""
     if value.literal and value.text == "0":
         return ""
-    stride = _stride(body, source, axis)
+    stride = stride_of(body, source, axis)
     if stride.literal and stride.text == "1":
         return value.at(Prec.PRODUCT)
     if stride.literal and value.literal:
@@ -114,7 +114,8 @@ def _roomy(body: Body, coordinate: Fragment, value: Value, stride: int) -> Value
     return value if fits else body.widen(value, Width.INDEX)
 
 
-def _stride(body: Body, source: View | Buffer, axis: int) -> Value:
+def stride_of(body: Body, source: View | Buffer, axis: int) -> Value:
+    """The stride of an axis in elements."""
     if isinstance(source, Buffer):
         rest = const(1)
         for extent in source.shape[axis + 1 :]:

@@ -38,8 +38,9 @@ from intent.physical import (
 )  # fmt: skip
 from intent.types import Span
 from intent_provider_cutile.casts import cast
-from intent_provider_cutile.emit import access, atomics, contract, control, structured
+from intent_provider_cutile.emit import access, atomics, contract, control, structured, tiles
 from intent_provider_cutile.emit.bounds import Bounds
+from intent_provider_cutile.emit.boxes import Boxes
 from intent_provider_cutile.emit.extents import ExtentWriter
 from intent_provider_cutile.emit.literals import INDEX_TYPES, TYPES, literal, tile, type_text, typed
 from intent_provider_cutile.emit.names import Namer
@@ -71,8 +72,11 @@ class Context:
     need: Callable[[str], str]
     extents: ExtentWriter
     combine: Combine
+    boxes: Boxes
     program_id: Value | None = None
     buffers: dict[int, str] = field(default_factory=dict)
+    tiled: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Name and definition of each view that is read or written in whole tiles."""
     settings: dict[str, int] = field(default_factory=dict)
     """What the compiler should be told where the plan says nothing."""
 
@@ -204,6 +208,11 @@ class Body:
             self._alloc(op.buffer, op.span)
         elif isinstance(op, Fence):
             pass  # the compiler keeps the order of one block's accesses to one array by tokens of its own
+        elif isinstance(op, Load | Store) and (box := self.context.boxes.of(op)) is not None:
+            if isinstance(op, Load):
+                tiles.load(self, op, box)
+            else:
+                tiles.store(self, op, box)
         elif (write := _WRITERS.get(type(op))) is not None:
             write(self, op)
         else:
@@ -303,6 +312,18 @@ class Body:
         sizes = [e.const for e in buffer.shape]
         shape = "(" + ", ".join(str(s) for s in sizes) + ("," if len(sizes) == 1 else "") + ")"
         self.writer.statement(f"{name} = ct.zeros({shape}, {TYPES[buffer.dtype.name]})", span)
+
+    def tiled(self, source: View | Buffer) -> str:
+        """The name of the view as an array that is cut into tiles."""
+        assert isinstance(source, View)
+        known = self.context.tiled
+        if source.name not in known:
+            extents = [self.context.extents.write(e).text for e in source.shape]
+            strides = [access.stride_of(self, source, axis).text for axis in range(source.rank)]
+            pointer = f"{self.context.signature.view(source)}.foreign_pointer"
+            text = f"ct.Array.from_foreign({pointer}, ({', '.join(extents)}), ({', '.join(strides)}))"
+            known[source.name] = self.context.namer.fresh(f"{source.name}_tiles"), text
+        return known[source.name][0]
 
     def memory(self, source: View | Buffer) -> str:
         """The name of the array's memory."""

@@ -50,7 +50,7 @@ def contract(body: Body, op: Contract) -> None:
     """Sum over ``op.dims`` of lhs * rhs, plus the accumulator, in the result's dtype."""
     lhs, rhs = body.full(body.use(op.lhs), op.lhs.dims), body.full(body.use(op.rhs), op.rhs.dims)
     accumulator = body.use(op.accumulator) if op.accumulator is not None else None
-    layout = _layout(op)
+    layout = layout_of(op)
     if layout is None:
         value = _sum_of_products(body, op, lhs, rhs, accumulator)
     else:
@@ -58,7 +58,7 @@ def contract(body: Body, op: Contract) -> None:
     body.define(op.result, value, op.span, statement=True)
 
 
-def _layout(op: Contract) -> Layout | None:
+def layout_of(op: Contract) -> Layout | None:
     """How ``ct.mma`` computes the contraction, or None where it does not or is not worth it."""
     if op.lhs.dtype != op.rhs.dtype or op.lhs.dtype.name not in MMA:
         return None

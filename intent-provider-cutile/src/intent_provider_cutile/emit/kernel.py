@@ -12,6 +12,7 @@ from intent.types.extent import Symbol, const
 from intent_provider_cutile import prelude
 from intent_provider_cutile.emit.body import Body, Context
 from intent_provider_cutile.emit.bounds import Bounds, Interval
+from intent_provider_cutile.emit.boxes import Boxes
 from intent_provider_cutile.emit.extents import ExtentWriter
 from intent_provider_cutile.emit.names import Namer
 from intent_provider_cutile.emit.signature import Signature, SignatureBuilder
@@ -42,7 +43,7 @@ class Emitted:
 class KernelEmitter:
     """Emits one program."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, *, tiles: bool) -> None:
         self._program = program
         self._prelude: dict[str, str] = {}
         self._combines: list[str] = []
@@ -62,6 +63,7 @@ class KernelEmitter:
         self._context = Context(
             namer=self._namer, signature=self._builder, bounds=self._bounds, order=program.dims,
             scalars=self._scalars, need=self._need, extents=extents, combine=self._combine,
+            boxes=Boxes(program, wanted=tiles),
         )  # fmt: skip
 
     def emit(self) -> Emitted:
@@ -72,15 +74,21 @@ class KernelEmitter:
             body.line("pass")
         parameters = self._builder.parameters(self._program.params)
         start = Writer(1)
+        for name, definition in self._context.tiled.values():
+            start.line(f"{name} = {definition}")
+        used = "\n".join(line for line in body.lines if not line.lstrip().startswith("#"))
         for parameter in parameters:
-            if parameter.prologue:
+            array = parameter.kind in ("view", "buffer")
+            if parameter.prologue and (not array or re.search(rf"\b{parameter.emitted}\b", used)):
                 start.line(parameter.prologue)
         text = "\n".join([*start.lines, *body.lines])
         functions = [prelude.FUNCTIONS[n].strip("\n") for n in prelude.closure(self._prelude)]
         kernel = f"{self._decorator()}\n{_definition(self.entry, [p.annotated for p in parameters])}\n{text}"
         parts = [*functions, *self._combines, kernel]
         whole = "\n\n\n".join([self._header(parts), *parts]) + "\n"
-        signature = Signature(parameters=parameters, facts=self._bounds.launch_facts())
+        signature = Signature(
+            parameters=parameters, facts=self._bounds.launch_facts(), tiled=tuple(self._context.tiled)
+        )
         return Emitted(text=whole, entry=self.entry, signature=signature)
 
     def _header(self, parts: Sequence[str]) -> str:
@@ -146,7 +154,7 @@ class KernelEmitter:
         return f"{'if' if i == 0 else 'elif'} {pid} < {limit.at(Prec.BITOR)}:"
 
     def _segment(self, region: Region, writer: Writer, base: Value) -> None:
-        body = Body(self._context, writer, Usage(region))
+        body = Body(self._context, writer, Usage(region, self._context.boxes.operands))
         body.values[region.args[0].id] = base
         body.region(region)
 
@@ -224,9 +232,9 @@ def _definition(name: str, parameters: Sequence[str]) -> str:
     return "\n".join([*lines, line, "):"])
 
 
-def emit(program: Program) -> Emitted:
+def emit(program: Program, *, tiles: bool = True) -> Emitted:
     """The program as cuTile text. Deterministic. Raises CapabilityError for what cuTile cannot say."""
-    return KernelEmitter(program).emit()
+    return KernelEmitter(program, tiles=tiles).emit()
 
 
 __all__ = ["Emitted", "emit"]

@@ -87,11 +87,13 @@ class Parameter:
 class Signature:
     """All arguments in order.
 
-    ``facts`` are the bounds that must fit int32 for INDEX to be int32.
+    ``facts`` are the bounds that must fit int32 for INDEX to be int32. ``tiled`` names the views whose strides must
+    not be negative: they are read or written in whole tiles.
     """
 
     parameters: tuple[Parameter, ...]
     facts: tuple[Interval, ...] = ()
+    tiled: tuple[str, ...] = ()
 
 
 @dataclass

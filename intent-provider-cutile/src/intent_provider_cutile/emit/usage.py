@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable
 
-from intent.physical import Atomic, BufferAlloc, Fence, Op, Region, Store
+from intent.physical import Atomic, BufferAlloc, Fence, Fragment, Op, Region, Store
 from intent.physical.walk import operands_of, regions_of
 
 _EFFECTS = (Store, Atomic, Fence, BufferAlloc)
 
 
 class Usage:
-    """Uses of every fragment in a region tree; ``live`` tells the operations that matter."""
+    """Uses of every fragment in a region tree; ``live`` tells the operations that matter.
 
-    def __init__(self, root: Region) -> None:
+    ``operands`` gives what the text of an operation reads.
+    """
+
+    def __init__(self, root: Region, operands: Callable[[Op], Iterable[Fragment]] = operands_of) -> None:
+        self._operands = operands
         self._live: set[int] = set()
         self.count: Counter[int] = Counter()
         self._users: dict[int, set[int]] = {}
@@ -40,7 +45,7 @@ class Usage:
             effect = effect or own_effect
             if own_effect or any(r.id in wanted for r in op.results):
                 self._live.add(id(op))
-                wanted.update(f.id for f in operands_of(op))
+                wanted.update(f.id for f in self._operands(op))
         return effect
 
     def _tally(self, region: Region) -> None:
@@ -50,7 +55,7 @@ class Usage:
             for result in op.results:
                 self._home[result.id] = id(region)
             if self.live(op):
-                for operand in operands_of(op):
+                for operand in self._operands(op):
                     self._note(operand.id, region)
                 for inner in regions_of(op):
                     self._tally(inner)

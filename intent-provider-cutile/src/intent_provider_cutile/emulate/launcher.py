@@ -8,8 +8,7 @@ import numpy as np
 
 from intent.provider import Invocation, Source
 from intent_provider_cutile.arguments import index_is_small, value_of
-from intent_provider_cutile.build import Layout, specialised
-from intent_provider_cutile.emit import emit
+from intent_provider_cutile.build import Layout, divisible_strides, specialised
 from intent_provider_cutile.emit.literals import TYPES
 from intent_provider_cutile.emit.signature import PASSING, Parameter
 from intent_provider_cutile.emulate.carries import instrumented
@@ -17,6 +16,7 @@ from intent_provider_cutile.emulate.dtypes import ALL, INT32, INT64, DType
 from intent_provider_cutile.emulate.language import Language
 from intent_provider_cutile.emulate.memory import BaseArray, Memory, memory_of
 from intent_provider_cutile.emulate.tile import Tile
+from intent_provider_cutile.variants import Text, Texts
 
 
 class EmulatedLauncher:
@@ -24,30 +24,34 @@ class EmulatedLauncher:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._signature = emit(source.program).signature
-        self._loaded: dict[bool, tuple[Language, Any]] = {}
+        self._texts = Texts(source)
+        self._loaded: dict[tuple[str, Layout], tuple[Language, Any]] = {}
 
     def __call__(self, invocation: Invocation) -> None:
         """Run all blocks of the launch; outputs are written in place."""
-        small = index_is_small(self._signature, invocation)
-        language, kernel = self._kernel(small=small)
-        arguments = [_argument(p, invocation, small=small) for p in self._signature.parameters]
+        chosen = self._texts.of(invocation)
+        parameters = chosen.signature.parameters
+        small = index_is_small(chosen.signature, invocation)
+        values = [value_of(p, invocation) if p.kind == "stride" else None for p in parameters]
+        layout = Layout(small=small, divisible=divisible_strides(chosen.signature, values))
+        language, kernel = self._kernel(chosen, layout)
+        arguments = [_argument(p, invocation, small=small) for p in parameters]
         with np.errstate(all="ignore"):
             for block in range(invocation.length):
                 language.block = block
                 kernel(*arguments)
 
-    def _kernel(self, *, small: bool) -> tuple[Language, Any]:
-        """The kernel function of the text for an index width."""
-        if small not in self._loaded:
-            source = self._source
-            text = specialised(source.text, self._signature, Layout(small=small))
+    def _kernel(self, chosen: Text, layout: Layout) -> tuple[Language, Any]:
+        """The kernel function of the text for a layout."""
+        key = chosen.text, layout
+        if key not in self._loaded:
+            text = specialised(chosen.text, chosen.signature, layout)
             language = Language()
-            namespace = language.namespace(source.entry)
-            name = f"<emitted {source.entry}{source.suffix}>"
+            namespace = language.namespace(self._source.entry)
+            name = f"<emitted {self._source.entry}{self._source.suffix}>"
             exec(instrumented(text, name), namespace)  # noqa: S102 - the emitted text is what an emulation runs
-            self._loaded[small] = language, namespace[source.entry]
-        return self._loaded[small]
+            self._loaded[key] = language, namespace[self._source.entry]
+        return self._loaded[key]
 
 
 def _argument(parameter: Parameter, invocation: Invocation, *, small: bool) -> Any:

@@ -141,10 +141,15 @@ for _kind, _change in _CHANGES.items():
 
 
 class BaseArray:
-    """An array argument: the text may only ask for its memory."""
+    """An array argument: the text may only ask for its memory or its address."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
+
+    @property
+    def foreign_pointer(self) -> Memory:
+        """The array's address, of which ``Array.from_foreign`` makes an array with shape and strides."""
+        return self._memory
 
     def get_raw_memory(self) -> Memory:
         """The array's memory, from its first element."""

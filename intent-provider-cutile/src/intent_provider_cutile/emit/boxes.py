@@ -1,0 +1,136 @@
+"""Accesses that are whole tiles of an array: aligned boxes of which every element is in bounds.
+
+``ct.load`` and ``ct.store`` count in tiles; a tile outside the array is undefined behaviour. An access becomes one only
+if it has no validity (the program proves every lane in bounds) and each coordinate is ``block * k`` plus the lanes of
+a dim of ``k`` elements, or one number. Programs without a matrix product keep to element offsets: rows are faster so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from intent.physical import (
+    Broadcast,
+    Constant,
+    Contract,
+    Dim,
+    Fragment,
+    Lane,
+    Load,
+    Loop,
+    Op,
+    Pointwise,
+    Program,
+    Store,
+    View,
+)
+from intent.physical.walk import operands_of, walk
+from intent_provider_cutile.emit.contract import layout_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Side:
+    """One axis of a box: the lanes of ``dim`` (None: one element) at tile index ``base * times // over + plus``."""
+
+    dim: Dim | None
+    base: Fragment | None = None
+    times: int = 1
+    over: int = 1
+    plus: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Box:
+    """An access as one tile of its array."""
+
+    sides: tuple[Side, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Elements along each axis of the array."""
+        return tuple(1 if side.dim is None else side.dim.size for side in self.sides)
+
+    @property
+    def dims(self) -> tuple[Dim, ...]:
+        """The lane dims in the order of the array's axes."""
+        return tuple(side.dim for side in self.sides if side.dim is not None)
+
+
+class Boxes:
+    """The boxes of a program; with ``wanted`` false there are none."""
+
+    def __init__(self, program: Program, *, wanted: bool) -> None:
+        ops = [op for segment in program.segments for op in walk(segment.body)]
+        self._defined = {result.id: op for op in ops for result in op.results}
+        self._loops = {op.body.args[0].id: op for op in ops if isinstance(op, Loop)}
+        products = any(isinstance(op, Contract) and layout_of(op) is not None for op in ops)
+        found = ((op, self._box(op)) for op in ops) if wanted and products else ()
+        self._found = {id(op): box for op, box in found if box is not None}
+
+    def of(self, op: Op) -> Box | None:
+        """The box of an access, or None where it is written by element offsets."""
+        return self._found.get(id(op))
+
+    def operands(self, op: Op) -> Iterator[Fragment]:
+        """What the text of an operation reads: of a box only the bases, not the coordinates."""
+        box = self.of(op)
+        if box is None:
+            yield from operands_of(op)
+            return
+        yield from (side.base for side in box.sides if side.base is not None)
+        if isinstance(op, Store):
+            yield op.value
+
+    def _box(self, op: Op) -> Box | None:
+        if isinstance(op, Load):
+            resource = op.source
+        elif isinstance(op, Store):
+            resource = op.target
+        else:
+            return None
+        if not isinstance(resource, View) or op.valid is not None or resource.rank < 2:
+            return None
+        sides = [self._side(c) for c in op.coordinates]
+        found = tuple(side for side in sides if side is not None)
+        box = Box(sides=found)
+        lanes = op.dims if isinstance(op, Store) else op.result.dims
+        whole = len(found) == len(sides) and len(box.dims) >= 2 and len(set(box.dims)) == len(box.dims)
+        return box if whole and set(box.dims) == set(lanes) else None
+
+    def _side(self, coordinate: Fragment) -> Side | None:
+        if not coordinate.dims:
+            return Side(dim=None, base=coordinate)
+        op = self._defined.get(coordinate.id)
+        while isinstance(op, Broadcast):
+            op = self._defined.get(op.value.id)
+        if isinstance(op, Lane):
+            return Side(dim=op.dim)
+        if not isinstance(op, Pointwise) or op.fn != "add" or len(coordinate.dims) != 1:
+            return None
+        for lanes, base in (op.operands, op.operands[::-1]):
+            lane = self._defined.get(lanes.id)
+            if isinstance(lane, Lane) and not base.dims:
+                return self._aligned(base, lane.dim)
+        return None
+
+    def _aligned(self, base: Fragment, dim: Dim) -> Side | None:
+        """The tile index of a base that is a multiple of the dim's size."""
+        op = self._defined.get(base.id)
+        if isinstance(op, Constant) and int(op.value) % dim.size == 0:
+            return Side(dim=dim, plus=int(op.value) // dim.size)
+        if isinstance(op, Pointwise) and op.fn == "mul":
+            for block, factor in (op.operands, op.operands[::-1]):
+                k = self._constant(factor)
+                if k is not None and k % dim.size == 0:
+                    return Side(dim=dim, base=block, times=k // dim.size)
+        loop = self._loops.get(base.id)
+        if loop is not None:
+            begin, step = self._constant(loop.begin), self._constant(loop.step)
+            if begin is not None and step is not None and begin % dim.size == step % dim.size == 0:
+                return Side(dim=dim, base=base, over=dim.size)
+        return None
+
+    def _constant(self, value: Fragment) -> int | None:
+        op = self._defined.get(value.id)
+        return int(op.value) if isinstance(op, Constant) and not value.dims else None
