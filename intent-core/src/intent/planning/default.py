@@ -2,8 +2,9 @@
 
 1. A contraction over large axes: 128 x 128 results an instance, the paired axis in blocks of 64 (at once up to 128),
    programs grouped.
-2. Instances own the axes along which they share no work. A reduced axis that fits 32768 lanes is resident, so that
-   a row is read once; short rows share an instance. A longer one is walked in blocks of 8192 lanes.
+2. Instances own the axes along which they share no work; where there is none, one instance does it all once. A reduced
+   axis that fits 32768 lanes is resident, so that a row is read once; short rows share an instance. A longer one is
+   walked in blocks of 8192 lanes.
 3. Where memory runs along an owned axis instead of the reduced one (a column sum), that axis gets the lanes.
 4. Everything else is pointwise: 4 KB of the widest array an instance along the innermost axis, 64 x 64 elements where
    different accesses find different axes contiguous.
@@ -121,9 +122,6 @@ class _Planner:
             return self._matrix_group(group, inner, contracted)
         walked = self._walked(group)
         owned = [a for a in group.axes if a.owned]
-        if not owned and group.axes and not group.snapshot:
-            # No axis is free of shared work: keep the program space and compute the shared values again.
-            return GroupPlan(instance=tuple((a.label, 1) for a in group.axes), inner=tuple(inner.items()))
         if walked or len(owned) < len(group.axes):
             return self._row_group(group, inner, owned, walked)
         return self._pointwise_group(group, inner)
