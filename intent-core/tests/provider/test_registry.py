@@ -143,6 +143,13 @@ def test_the_default_is_a_gpu_provider_that_can_launch():
 
 
 @pytest.mark.usefixtures("three")
+def test_of_several_the_preferred_one_is_the_default(install, plugin_text):
+    text = plugin_text("zgpu", needs_gpu=True).replace("needs_gpu=True", "needs_gpu=True, preference=1")
+    install("toy-zgpu", "zgpu", text)
+    assert only("acpu", "gpu", "zgpu").default().name == "zgpu"
+
+
+@pytest.mark.usefixtures("three")
 def test_without_a_device_the_default_needs_no_gpu():
     assert only("acpu", "away", "bad").default().name == "acpu"
     assert only("away").default().name == "away"

@@ -23,4 +23,5 @@ CAPABILITIES: Final = Capabilities(
     atomics=ATOMICS,
     grid_limit=(1 << 31) - 1,
     needs_gpu=True,
+    preference=1,
 )  # fmt: skip

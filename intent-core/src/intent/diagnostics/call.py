@@ -264,9 +264,10 @@ class LaunchCondition(IntentError):
     def __init__(
         self, condition: str, *, values: Mapping[str, object], needed_by: str, **where: Unpack[Where]
     ) -> None:
+        found = {str(name).replace("$", ""): value for name, value in values.items()}
         super().__init__(
-            f"this call violates '{condition}', which {needed_by} needs",
-            seen=values,
+            f"this call violates '{condition.replace('$', '')}', which {needed_by} needs",
+            seen={name: value for name, value in found.items() if name != str(value)},
             fix="pass arguments that satisfy the condition",
             **where,
         )

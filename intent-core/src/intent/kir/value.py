@@ -135,6 +135,27 @@ class Condition:
     reason: str
     span: Span = field(default=UNKNOWN, compare=False)
 
+    def holds(self, lhs: int, rhs: int) -> bool:
+        """Whether the condition is met by these values of its sides."""
+        match self.kind:
+            case "equal":
+                return lhs == rhs
+            case "equal_or_one":
+                return lhs == rhs or 1 in (lhs, rhs)
+            case "at_least":
+                return lhs >= rhs
+
+    @property
+    def text(self) -> str:
+        """The condition as an author reads it."""
+        match self.kind:
+            case "equal":
+                return f"{self.lhs} == {self.rhs}"
+            case "equal_or_one":
+                return f"{self.lhs} == {self.rhs} or {self.lhs} == 1 or {self.rhs} == 1"
+            case "at_least":
+                return f"{self.lhs} >= {self.rhs}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Assumption:

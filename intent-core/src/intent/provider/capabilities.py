@@ -13,6 +13,7 @@ class Capabilities:
     ``max_lanes``: most elements of one fragment. ``dot_minimum``: least (m, n, k) of a native matrix product.
     ``dot_dtypes``: (operand, accumulator) dtype names of native products. ``functions``: pointwise functions
     spelled natively (others are expanded by core). ``atomics``: (kind, dtype) pairs. ``grid_limit``: most programs.
+    ``preference``: of several providers that could run, the greatest is the default one; ties go by name.
     """
 
     dtypes: frozenset[str]
@@ -24,3 +25,4 @@ class Capabilities:
     atomics: frozenset[tuple[str, str]] = frozenset()
     grid_limit: int = (1 << 31) - 1
     needs_gpu: bool = True
+    preference: int = 0

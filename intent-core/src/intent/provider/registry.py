@@ -88,10 +88,10 @@ class Registry:
         """The provider of ``compile(provider=None)``.
 
         In order: a GPU provider that can launch here; with ``INTENT_EXECUTION=emulate`` a GPU provider, whose
-        source will run on the CPU; a provider that needs no GPU. Ties go by name. Broken ones do not take
-        part (``intent providers`` reports them).
+        source will run on the CPU; a provider that needs no GPU. Among several the preferred one, see
+        ``Capabilities.preference``. Broken ones do not take part (``intent providers`` reports them).
         """
-        usable = list(self._usable())
+        usable = sorted(self._usable(), key=lambda provider: -provider.capabilities.preference)
         gpu = [p for p in usable if p.capabilities.needs_gpu]
         cpu = [p for p in usable if not p.capabilities.needs_gpu]
         launchable = gpu if emulating() else [p for p in gpu if p.available() is None]

@@ -85,7 +85,8 @@ def bind(kernel: Kernel, given: Mapping[str, Any]) -> Bound:
 def _bind_view(view: View, value: object) -> Array:
     array = recognize(value)
     if array is None:
-        expected = f"an array of {view.dtype} with {len(view.shape)} axes"
+        rank = len(view.shape)
+        expected = f"an array of {view.dtype} with {rank} {'axis' if rank == 1 else 'axes'}"
         raise ArgumentKind(view.name, expected=expected, found=value, span=view.span)
     # The host has no type of its own for ``index``: its 64-bit integers store it.
     stored = "i64" if view.dtype.name == "index" else view.dtype.name

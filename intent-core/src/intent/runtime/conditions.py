@@ -12,7 +12,6 @@ from typing import Final
 
 from intent.diagnostics import DeviceMismatch, GridLimit, LaunchCondition, ReadOnlyArgument
 from intent.kir.kernel import Kernel
-from intent.kir.value import Condition
 from intent.physical import Guard, Program
 from intent.runtime.arguments import Bound
 from intent.runtime.extents import value_of
@@ -69,34 +68,13 @@ def check_conditions(kernel: Kernel, env: Mapping[Atom, int]) -> None:
         lhs, rhs = (
             value_of(side, env, needed_by=condition.reason) for side in (condition.lhs, condition.rhs)
         )
-        if not _holds(condition, lhs, rhs):
+        if not condition.holds(lhs, rhs):
             values = {str(atom): env[atom] for side in (condition.lhs, condition.rhs)
                       for atom in side.atoms() if atom in env}  # fmt: skip
             values |= {str(condition.lhs): lhs, str(condition.rhs): rhs}
             raise LaunchCondition(
-                _text(condition), values=values, needed_by=condition.reason, span=condition.span
+                condition.text, values=values, needed_by=condition.reason, span=condition.span
             )
-
-
-def _holds(condition: Condition, lhs: int, rhs: int) -> bool:
-    match condition.kind:
-        case "equal":
-            return lhs == rhs
-        case "equal_or_one":
-            return lhs == rhs or 1 in (lhs, rhs)
-        case "at_least":
-            return lhs >= rhs
-
-
-def _text(condition: Condition) -> str:
-    lhs, rhs = condition.lhs, condition.rhs
-    match condition.kind:
-        case "equal":
-            return f"{lhs} == {rhs}"
-        case "equal_or_one":
-            return f"{lhs} == {rhs} or {lhs} == 1 or {rhs} == 1"
-        case "at_least":
-            return f"{lhs} >= {rhs}"
 
 
 def violated_guards(program: Program, env: Mapping[Atom, int]) -> list[tuple[Guard, int]]:

@@ -119,8 +119,9 @@ def check_overlap(
     if same_elements(a, b):
         if other.mode == "in" and may_share(written.name, other.name):
             return
+        again = "reads" if other.mode == "in" else "uses"
         notes.append(
-            f"they are the same elements, but this kernel reads '{other.name}' again after it writes"
+            f"they are the same elements, but this kernel {again} '{other.name}' again after it writes"
         )
     ranges = {written.name: _range(a), other.name: _range(b)}
     raise OverlappingViews(written.name, other.name, ranges=ranges, notes=notes, span=written.span)

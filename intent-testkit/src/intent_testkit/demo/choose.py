@@ -50,6 +50,7 @@ def candidates(requested: str | None) -> Iterator[Choice]:
         known.get(requested)
     names = known.names() if requested is None else (requested,)
     working = [known.get(name) for name in names if known.status(name).state in ("ready", "no device")]
+    working.sort(key=lambda provider: -provider.capabilities.preference)
     on_gpu = [provider for provider in working if provider.capabilities.needs_gpu]
     library = next((name for name in _GPU_LIBRARIES if importlib.util.find_spec(name)), None)
     if library is not None and not emulating():

@@ -55,7 +55,7 @@ def reshaped(builder: Builder, tensor: Tensor, shape: tuple[Extent, ...]) -> Ten
         whole = _count(tensor.shape), _count(shape)
         # Beside the extent of a slice, which has no value, the other extents have to agree on their own.
         counts = (before, after) if _opaque(builder, whole[0]) else whole
-        builder.condition("equal", *counts, "equal element counts in I.reshape")
+        builder.condition("equal", *counts, "the element count of I.reshape")
     value = builder.emit_one(Reshape, tensor.dtype, shape, value=tensor.value)
     return Tensor(value=value, extent=tensor.extent if not shape and not tensor.shape else None)
 

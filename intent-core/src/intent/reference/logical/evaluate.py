@@ -102,14 +102,9 @@ def _check(kernel: kir.Kernel, machine: Machine, views: dict[str, Array]) -> Non
                 raise ExtentMismatch(symbol, {f"{view.name}.shape[{axis}]": found, str(extent): expected})
     for condition in kernel.conditions:
         lhs, rhs = machine.extent(condition.lhs), machine.extent(condition.rhs)
-        holds = {
-            "equal": lhs == rhs,
-            "equal_or_one": lhs == rhs or 1 in (lhs, rhs),
-            "at_least": lhs >= rhs,
-        }[condition.kind]
-        if not holds:
+        if not condition.holds(lhs, rhs):
             raise LaunchCondition(
-                f"{condition.lhs} {condition.kind} {condition.rhs}",
+                condition.text,
                 values={str(condition.lhs): lhs, str(condition.rhs): rhs},
                 needed_by=condition.reason,
                 span=condition.span,
