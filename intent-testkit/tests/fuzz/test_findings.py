@@ -156,6 +156,19 @@ def read_before_branch(s: I.i32, x: I.In[I.i8, ("M",)], u: I.InOut[I.i64, ("N", 
 """,
         ({"M": 3, "N": 4}, {"M": 0, "N": 1}),
     ),
+    Finding(
+        "a scan shared its lane with the validity of the gather that reads it",
+        """
+@intent.kernel
+def valid_columns(x: I.In[I.i32, ("K", "K")], y: I.Out[I.i32, ("K", "K")]):
+    K = x.shape[0]
+    rows = I.indices(I.domain(0, K))
+    columns = I.indices(I.domain(0, K))
+    sums = I.cumsum(x[...], axis=1)
+    y[...] = I.gather(sums, index=(rows[:, None], columns), valid=columns >= 1)
+""",
+        ({"K": 5}, {"K": 1}),
+    ),
 )
 
 

@@ -56,8 +56,8 @@ def full_home(c: Context, value: kir.Value, axes: frozenset[int], at: At, frame:
             raise PlanError(
                 f"a value carried between iterations is read across its axis {label}; that axis must be resident"
             )
-        others = {d for k, p in enumerate(points) if k != axis for d in p.fragment.dims}
-        points[axis] = c.resident_point(label, e, inner.size, frame.lanes | others, frame)
+        others = c.used_dims((p for k, p in enumerate(points) if k != axis), frame)
+        points[axis] = c.resident_point(label, e, inner.size, others, frame)
     return tuple(points)
 
 

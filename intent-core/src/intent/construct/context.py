@@ -204,8 +204,11 @@ class Context:
     # -- lanes and axes -------------------------------------------------------------------------------------------
 
     def used_dims(self, at: Iterable[Point], frame: Frame) -> frozenset[ph.Dim]:
-        """Lane dims that a new axis must not share: those of the coordinates at hand and of enclosing points."""
-        return frame.lanes | {d for p in at for d in p.fragment.dims}
+        """Lane dims that a new axis must not share: those of the coordinates at hand and of enclosing points.
+
+        A predicate may rest on lanes that no coordinate has (a gather's validity); it is about those lanes only.
+        """
+        return frame.lanes | {d for p in at for f in (p.fragment, *p.members) for d in f.dims}
 
     def lane_dim(
         self, label: str, size: int, used: frozenset[ph.Dim], before: Iterable[ph.Dim] = ()

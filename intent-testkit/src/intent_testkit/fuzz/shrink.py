@@ -43,6 +43,8 @@ class _Shrinker:
 
     def run(self) -> Failure:
         self._try(replace(self.best.program, extents=(self.best.extents,)))
+        if "of other extents" in self.best.stage:
+            self._pairs()
         changed = True
         while changed and time.monotonic() < self.deadline:
             changed = (
@@ -53,6 +55,12 @@ class _Shrinker:
             changed |= self._extents() | self._pass(_without_helpers)
         self._plan()
         return self.best
+
+    def _pairs(self) -> None:
+        """Two assignments are needed: the plan's and the failing one's."""
+        for other in self.best.program.extents:
+            if other != self.best.extents and len(self.best.program.extents) > 2:
+                self._try(replace(self.best.program, extents=(other, self.best.extents)))
 
     def _try(self, program: Program) -> bool:
         """Judge a candidate: under the failing plan first, then under several random ones."""

@@ -26,6 +26,7 @@ T = TypeVar("T")
 ELEMENTS: Final = 1 << 12
 """No value has more elements than this at any extents."""
 USUAL: Final = (2, 3, 4, 5, 6, 7, 8, 9, 13, 15, 16, 17)
+ASSIGNMENTS: Final = 3
 LONG: Final = (31, 33, 64, 65, 70, 130)
 SMALL: Final = (0, 1, 1, 2, 3, 4)
 
@@ -52,7 +53,7 @@ class Writer:
         count = self.rng.choice((1, 2, 2, 3, 3))
         for name in ("M", "N", "K")[:count]:
             usual = USUAL if self.rng.random() < 0.93 else LONG
-            self.symbols[name] = (self.rng.choice(usual), self.rng.choice(SMALL))
+            self.symbols[name] = (self.rng.choice(usual), self.rng.choice(SMALL), self.rng.choice(USUAL))
         if count > 1 and self.rng.random() < 0.15:
             self.symbols["N"] = self.symbols["M"]
 
@@ -71,7 +72,7 @@ class Writer:
     @property
     def extents(self) -> tuple[Extents, ...]:
         """The assignments that the kernel will run at."""
-        return tuple({name: sizes[k] for name, sizes in self.symbols.items()} for k in range(2))
+        return tuple({name: sizes[k] for name, sizes in self.symbols.items()} for k in range(ASSIGNMENTS))
 
     def sizes(self, dim: str) -> tuple[int, ...]:
         """The values of an extent at every assignment."""
@@ -79,7 +80,7 @@ class Writer:
 
     def elements(self, shape: Sequence[str]) -> int:
         """The most elements that a shape has."""
-        totals = [1, 1]
+        totals = [1] * ASSIGNMENTS
         for dim in shape:
             totals = [t * s for t, s in zip(totals, self.sizes(dim), strict=True)]
         return max(totals)
