@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import intent.language as I
@@ -94,6 +95,24 @@ def target_query(x: X, y: Y):
     y[...] = x
 
 
+@case(UnsupportedSyntax, "np.exp")
+@kernel
+def host_function(x: X, y: Y):
+    y[...] = np.exp(x)
+
+
+@case(UnsupportedSyntax, "np.sort")
+@kernel
+def host_only_function(x: X, y: Y):
+    y[...] = np.sort(x)
+
+
+@case(UnsupportedSyntax, "x[0, :].sum")
+@kernel
+def array_method(x: X, y: Y):
+    y[...] = x[0, :].sum()
+
+
 @case(UnsupportedSyntax, "f'{x}'")
 @kernel
 def f_string(x: X, y: Y):
@@ -124,10 +143,10 @@ def python_min(x: X, y: Y):
     y[0, 0] = min(x[0, 0], x[0, 1])
 
 
-@case(UnknownAttribute, "x.T")
+@case(UnknownAttribute, "x.rows")
 @kernel
 def attribute(x: X, y: Y):
-    y[...] = x.T
+    y[...] = x.rows
 
 
 @case(ReturnsTensor, "return x")
@@ -437,6 +456,13 @@ def test_an_error_in_a_helper_names_its_call_sites(refused):
     error = refused(recursion, Recursion, "twice(v)")
     assert [site.source.strip() for site in error.chain] == ["y[...] = twice(x)"]
     assert error.seen == {"the cycle": "twice -> twice"}
+
+
+def test_habits_from_array_libraries_are_answered_with_what_to_write(refused):
+    assert "write I.exp" in str(refused(host_function, UnsupportedSyntax, "np.exp"))
+    assert "write I.reduce.sum(x[0, :], axis=...)" in str(
+        refused(array_method, UnsupportedSyntax, "x[0, :].sum")
+    )
 
 
 def test_mixed_dtypes_name_the_operands_as_written(refused):

@@ -18,6 +18,7 @@ from intent.diagnostics import (
     UnsupportedSyntax,
     WrongKind,
 )
+from intent.frontend.array_habits import refuse_function, refuse_method
 from intent.frontend.booleans import lower_boolean, lower_choice
 from intent.frontend.calls import lower_call
 from intent.frontend.lowering import Expression, Lowering
@@ -109,7 +110,10 @@ def _attribute(lowering: Lowering, node: ast.expr) -> FrontValue:
     if isinstance(base, Ragged) and name in ("outer", "members", "offsets"):
         value: FrontValue = getattr(base, name)
         return value
-    raise UnknownAttribute(ast.unparse(node.value), base.describe(), name, _attributes(base), span=span)
+    written = ast.unparse(node.value)
+    if isinstance(base, ViewRef | BufferRef | Tensor | Leaf):
+        refuse_method(written, name, span)
+    raise UnknownAttribute(written, base.describe(), name, _attributes(base), span=span)
 
 
 def _attributes(base: FrontValue) -> tuple[str, ...]:
@@ -149,7 +153,9 @@ def _module_attribute(module: ModuleType, node: ast.Attribute, lowering: Lowerin
         return PyConst(value=getattr(math, node.attr))
     if module.__name__ == "intent" and node.attr == "language":
         return PyConst(value=language)
-    raise TargetQuery(ast.unparse(node), span=lowering.builder.span)
+    text, span = ast.unparse(node), lowering.builder.span
+    refuse_function(module, node.attr, text, span)
+    raise TargetQuery(text, span=span)
 
 
 # -- arithmetic
