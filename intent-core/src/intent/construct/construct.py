@@ -79,8 +79,10 @@ def construct(kernel: kir.Kernel, plan: Plan, analysis: Analysis | None = None) 
     next_id = 0
     for number, (group, group_plan) in enumerate(zip(analysis.groups, plan.groups, strict=True)):
 
-        def begin(forced: frozenset[tuple[int, int]], first: int = next_id) -> Context:
-            return Context(analysis, group_plan, views, order, Facts(facts_known), plan.guards, first, forced)
+        def begin(
+            forced: frozenset[tuple[int, int]], first: int = next_id, chosen: GroupPlan = group_plan
+        ) -> Context:
+            return Context(analysis, chosen, views, order, Facts(facts_known), plan.guards, first, forced)
 
         context, segment = _settled(begin, number, group, group_plan, offset)
         segments.append(segment)

@@ -328,7 +328,7 @@ class Context:
         return self.versions.get(key, 0)
 
     def pending(self, key: str) -> bool:
-        """Whether an alias class was written since its last fence, or that stands where this position is not after it."""
+        """Whether an alias class was written since its last fence, or its fence does not come before this position."""
         return key in self.dirty or by_atomics(key) in self.dirty or not self._after(self.fenced_in.get(key))
 
     def _after(self, scope: Scope | None) -> bool:

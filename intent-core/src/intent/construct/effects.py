@@ -40,7 +40,9 @@ class Effects:
         found = cls(kernel, definitions)
         found._number(kernel.body, 0)
         found.read = {alias_class(op.source) for op in walk(kernel.body) if isinstance(op, kir.Load)}
-        found.read |= {alias_class(op.target) for op in walk(kernel.body) if isinstance(op, kir.ScatterReduce)}
+        found.read |= {
+            alias_class(op.target) for op in walk(kernel.body) if isinstance(op, kir.ScatterReduce)
+        }
         found.written = {w for op in walk(kernel.body) if (w := written_class(op)) is not None}
         return found
 

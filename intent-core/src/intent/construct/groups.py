@@ -36,9 +36,9 @@ class Group:
     """Effects that share an instance domain.
 
     ``keys``: execution axis -> label of the instance axis. ``statements``: operations to run, enclosing control
-    included. ``steering``: parallel loops whose points must run one by one. ``eager``: reads held at their position. ``snapshot``: stores that overwrite what other lanes of the
-    same statement read. ``ordered``: writes and loops that must run one element after the other. ``joined``: why
-    units were joined.
+    included. ``steering``: parallel loops whose points must run one by one. ``eager``: reads held at their position.
+    ``snapshot``: stores that overwrite what other lanes of the same statement read. ``ordered``: writes and loops
+    that must run one element after the other. ``joined``: why units were joined.
     """
 
     axes: tuple[GroupAxis, ...]
