@@ -92,7 +92,7 @@ class Demand:
             if value in args:
                 yield from self.reads(outer[args.index(value)], axes)
 
-    def _operands(  # noqa: C901, PLR0915 -- one case per kind of operation
+    def _operands(  # noqa: C901 -- one case per kind of operation
         self, op: kir.Op, value: kir.Value, axes: tuple[AxisKey | None, ...]
     ) -> Iterator[tuple[kir.Value, tuple[AxisKey | None, ...]]]:
         match op:
@@ -139,38 +139,44 @@ class Demand:
                 along = tuple(None if k == op.axis else a for k, a in enumerate(axes))
                 yield from ((v, along) for v in op.operands)
                 yield from ((v, (None,) * v.rank) for v in (*op.identity, *op.captures))
-            case kir.For():
-                k = op.results.index(value)
-                yield from ((op.inits[k], axes), (op.body.yields[k], axes))
-                yield from ((v, ()) for v in (op.begin, op.end, op.step))
-            case kir.While():
-                k = op.results.index(value)
-                yield from ((op.inits[k], axes), (op.body.yields[k], axes), (op.condition.yields[0], ()))
-            case kir.RegionFold():
-                k = op.results.index(value)
-                yield from (
-                    (op.identity[k], axes),
-                    (op.summarize.yields[k], axes),
-                    (op.combine.yields[k], axes),
-                )
-            case kir.RegionScan():
-                k = op.results.index(value)
-                if k < op.outputs:
-                    yield (
-                        op.emit.yields[k],
-                        tuple(None if n == op.output_axis else a for n, a in enumerate(axes)),
-                    )
-                else:
-                    yield from ((op.initial[k - op.outputs], axes), (op.apply.yields[k - op.outputs], axes))
-            case kir.If():
-                k = op.results.index(value)
-                yield from ((op.condition, ()), (op.then.yields[k], axes), (op.orelse.yields[k], axes))
+            case kir.For() | kir.While() | kir.If() | kir.RegionFold() | kir.RegionScan():
+                yield from _region_operands(op, op.results.index(value), axes)
             case _:
                 for v in operands_of(op):
                     yield v, (None,) * v.rank
                 for region in regions_of(op):
                     for v in region.yields:
                         yield v, (None,) * v.rank
+
+
+def _region_operands(
+    op: kir.For | kir.While | kir.If | kir.RegionFold | kir.RegionScan,
+    k: int,
+    axes: tuple[AxisKey | None, ...],
+) -> Iterator[tuple[kir.Value, tuple[AxisKey | None, ...]]]:
+    """What result ``k`` of an operation with regions follows from: what the regions yield for it, and what steers."""
+    match op:
+        case kir.For():
+            yield from ((op.inits[k], axes), (op.body.yields[k], axes))
+            yield from ((v, ()) for v in (op.begin, op.end, op.step))
+        case kir.While():
+            yield from ((op.inits[k], axes), (op.body.yields[k], axes), (op.condition.yields[0], ()))
+        case kir.RegionFold():
+            yield from (
+                (op.identity[k], axes),
+                (op.summarize.yields[k], axes),
+                (op.combine.yields[k], axes),
+            )
+        case kir.RegionScan():
+            if k < op.outputs:
+                yield (
+                    op.emit.yields[k],
+                    tuple(None if n == op.output_axis else a for n, a in enumerate(axes)),
+                )
+            else:
+                yield from ((op.initial[k - op.outputs], axes), (op.apply.yields[k - op.outputs], axes))
+        case kir.If():
+            yield from ((op.condition, ()), (op.then.yields[k], axes), (op.orelse.yields[k], axes))
 
 
 Columns = Iterator[tuple[tuple[kir.Value, ...], tuple[kir.Value, ...]]]
