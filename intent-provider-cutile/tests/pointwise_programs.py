@@ -105,6 +105,25 @@ def power_of_scalar(rows: int = 4, columns: int = 8) -> Program:
     return b.program("power", params, b.segment([("one", 1, 1)], body))
 
 
+def two_widths(fn: str, first: str, second: str) -> Program:
+    """``y[i] = fn(first, second)`` of index values that need different integer types.
+
+    ``lane`` fits int32 always, ``place`` by the launch's extents, ``memory`` (``x[i]``) never.
+    """
+    lane = Dim("n", BLOCK)
+    b = Builder(lane)
+    x, out = view("x", "i64", "N"), view("y", "i64", "N", "out")
+
+    def body(pid):
+        i = b.op("add", b.op("mul", pid, b.constant(BLOCK)), b.lane(lane), name="i")
+        valid = b.op("lt", i, b.launch("N"), name="valid")
+        read = b.cast(b.load(x, i, valid=valid), INDEX)
+        values = {"lane": b.lane(lane), "place": i, "memory": read}
+        b.store(out, [i], b.cast(b.op(fn, values[first], values[second]), BY_NAME["i64"]), valid)
+
+    return b.program("widths", [x, out], b.segment([("n", symbol("N"), BLOCK)], body))
+
+
 def reduction(kind: str, dtype: str, rows: int = 4, columns: int = 32) -> Program:
     """Reduce the last axis of a ``rows x columns`` block; arg kinds store the position."""
     m, n = Dim("m", rows), Dim("n", columns)

@@ -8,10 +8,12 @@ import ml_dtypes
 import numpy as np
 import pytest
 from execution import run
-from pointwise_programs import index_pointwise, pointwise, power_of_scalar, twice_divided
+from pointwise_programs import index_pointwise, pointwise, power_of_scalar, twice_divided, two_widths
 
 from intent.types.dtypes import BY_NAME
 from intent.types.extent import const, symbol
+from intent_provider_cutile.build import bytecode
+from intent_provider_cutile.plugin import plugin
 
 SIGNED = ["i8", "i16", "i32", "i64"]
 UNSIGNED = ["u8", "u16", "u32", "u64"]
@@ -186,6 +188,21 @@ def test_what_follows_a_division_by_a_run_time_sign_floors_too(divisor, fn, oute
         run(program, {"y": out})
         wanted = [last(inner(i + 1, at(count)), count) for i in range(count)]
         same(out, np.array(wanted), f"N={count}")
+
+
+@pytest.mark.parametrize("second", ["lane", "place", "memory"])
+@pytest.mark.parametrize("first", ["lane", "place", "memory"])
+@pytest.mark.parametrize("fn", ["and", "or", "xor", "add", "maximum", "lt"])
+def test_index_values_of_two_widths(fn, first, second):
+    count = 300
+    x = np.arange(count) * 5 + (1 << 33)
+    out = np.zeros(count, np.int64)
+    program = two_widths(fn, first, second)
+    run(program, {"x": x, "y": out})
+    values = {"lane": np.arange(count) % 256, "place": np.arange(count), "memory": x}
+    pairs_of = zip(values[first].tolist(), values[second].tolist(), strict=True)
+    same(out, np.array([int(_INTEGER_BINARY[fn](a, b)) for a, b in pairs_of]))
+    assert bytecode(plugin.intent_provider().serialize(program))
 
 
 def test_a_library_function_of_a_number_and_a_block():

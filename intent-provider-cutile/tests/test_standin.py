@@ -36,6 +36,7 @@ def array(values: np.ndarray) -> BaseArray:
         "t = ct.arange(4, dtype=ct.int32) + ct.arange(8, dtype=ct.int32)",
         "t = ct.float32(1.0) + ct.float64(1.0)",
         "t = ct.int32(1) + ct.uint32(1)",
+        "t = ct.int32(1) ^ ct.int64(1)",
         "t = ct.int32(1) + 1.5",
         "t = ct.int32(1) + 2147483648",
         "t = ct.int32(1) / 2",
@@ -109,16 +110,24 @@ def test_atomics_that_cutile_lacks_are_refused():
             run(f"x.get_raw_memory().atomic_{kind}_offset(0, {literal})", array(values), parameters="x")
 
 
-def test_scans_keep_the_order_of_a_combine_that_does_not_commute():
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_scan_promises_no_order_of_its_operands(reverse):
     # (a, b) stands for x -> a * x + b; composing maps is associative and does not commute.
     text = (
         "def then(a, b, c, d):\n    return c * a, c * b + d\n"
-        "a, b = ct.scan((m, s), 0, then, (1, 0))\nlast = ct.reduce(m, 0, lambda p, q: p * q, 1)"
+        "def placed(a, b, i, c, d, j):\n    swap = j < i\n"
+        "    a, c = ct.where(swap, c, a), ct.where(swap, a, c)\n"
+        "    b, d = ct.where(swap, d, b), ct.where(swap, b, d)\n"
+        "    p, q = then(a, b, c, d)\n    both = (i >= 0) & (j >= 0)\n"
+        "    return ct.where(both, p, c), ct.where(both, q, d), ct.maximum(i, j)\n"
+        f"place = {'7 - ' if reverse else ''}ct.arange(8, dtype=ct.int32)\n"
+        f"a, b, _ = ct.scan((m, s, place), 0, placed, (0, 0, -1), reverse={reverse})\n"
+        "last = ct.reduce(m, 0, lambda p, q: p * q, 1)"
     )
     m, s = np.array([2, 3, 1, 5, 1, 1, 2, 3], np.int32), np.arange(8, dtype=np.int32)
     found = run(text, Tile(m, INT32), Tile(s, INT32), parameters="m, s")
     a, b = 1, 0
-    for i in range(8):
+    for i in range(7, -1, -1) if reverse else range(8):
         a, b = m[i] * a, m[i] * b + s[i]
         assert (found["a"].data[i], found["b"].data[i]) == (a, b)
     assert found["last"].data == m.prod()

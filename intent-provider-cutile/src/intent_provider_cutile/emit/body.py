@@ -57,7 +57,7 @@ INLINE_LIMIT = 64
 class Combine(Protocol):
     """Emits a combine region as a function of scalars and gives its name."""
 
-    def __call__(self, hint: str, region: Region, widths: Sequence[Width], *, flagged: bool) -> str: ...
+    def __call__(self, hint: str, region: Region, widths: Sequence[Width], *, placed: bool) -> str: ...
 
 
 @dataclass
@@ -79,6 +79,10 @@ class Context:
     """Name and definition of each view that is read or written in whole tiles."""
     settings: dict[str, int] = field(default_factory=dict)
     """What the compiler should be told where the plan says nothing."""
+
+
+_BITWISE = frozenset({"and", "or", "xor"})
+"""What cuTile computes on equal dtypes only: it promotes the operands of other functions."""
 
 
 class Body:
@@ -283,6 +287,8 @@ class Body:
         args = list(args)
         if not tensors:
             args[first] = self.widen(tile(args[first]), need)
+        elif op.fn in _BITWISE:
+            args = [self.widen(a, need) for a in args]
         elif need > have:
             args[tensors[0]] = self.widen(args[tensors[0]], need)
         return args, need

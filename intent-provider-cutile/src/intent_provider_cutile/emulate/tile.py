@@ -108,7 +108,14 @@ def arithmetic(compute: Callable[[Array, Array], Array], a: Tile | Number, b: Ti
 
 
 def bitwise(compute: Callable[[Array, Array], Array], a: Tile | Number, b: Tile | Number) -> Tile:
-    """A binary operation on bits."""
+    """``&``, ``|`` and ``^``: of one dtype."""
+    if isinstance(a, Tile) and isinstance(b, Tile) and a.dtype != b.dtype:
+        raise TileTypeError(f"{a.dtype.name} meets {b.dtype.name} bit by bit")
+    return shifted(compute, a, b)
+
+
+def shifted(compute: Callable[[Array, Array], Array], a: Tile | Number, b: Tile | Number) -> Tile:
+    """``<<`` and ``>>``."""
     left, right, dtype = paired(a, b)
     if dtype.kind not in ("bool", "int", "uint"):
         raise TileTypeError(f"no bits of {dtype.name}")
@@ -134,7 +141,7 @@ _OPERATORS = {
     "add": (np.add, arithmetic), "sub": (np.subtract, arithmetic), "mul": (np.multiply, arithmetic),
     "truediv": (true_quotient, arithmetic), "floordiv": (np.floor_divide, arithmetic), "mod": (np.mod, arithmetic),
     "and": (np.bitwise_and, bitwise), "or": (np.bitwise_or, bitwise), "xor": (np.bitwise_xor, bitwise),
-    "lshift": (np.left_shift, bitwise), "rshift": (np.right_shift, bitwise),
+    "lshift": (np.left_shift, shifted), "rshift": (np.right_shift, shifted),
 }  # fmt: skip
 _COMPARISONS = {
     "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
