@@ -45,10 +45,13 @@ def q4_k_fields(record):
     for r in (0, 1):
         first = [int(record[4 + 4 * r + i]) & 63 for i in range(4)]
         rest = [
-            ((int(record[12 + t]) >> (4 * r)) & 15) | ((int(record[4 + 4 * r + t]) >> 6) << 4) for t in range(4)
+            ((int(record[12 + t]) >> (4 * r)) & 15) | ((int(record[4 + 4 * r + t]) >> 6) << 4)
+            for t in range(4)
         ]
         fields.append(np.array(first + rest))
-    q = np.array([(int(record[16 + 32 * (i // 64) + i % 32]) >> (0 if i % 64 < 32 else 4)) & 15 for i in range(256)])
+    q = np.array(
+        [(int(record[16 + 32 * (i // 64) + i % 32]) >> (0 if i % 64 < 32 else 4)) & 15 for i in range(256)]
+    )
     return d, least, *fields, q
 
 

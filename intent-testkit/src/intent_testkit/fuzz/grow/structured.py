@@ -128,18 +128,16 @@ def special_combines(w: Writer) -> None:
         w.let(f"{name}.total", dtype, shape)
     elif kind == "times":
         w.helper("times", MATRIX)
-        a, b, c, d = (w.of(dtype, shape).text for _ in range(4))
+        items = ", ".join(w.of(dtype, shape).text for _ in range(4))
         names = [w.name() for _ in range(4)]
-        scan = f"I.scan(({a}, {b}, {c}, {d}), axis={axis}, identity=(1, 0, 0, 1), combine=times{options})"
+        scan = f"I.scan(({items}), axis={axis}, identity=(1, 0, 0, 1), combine=times{options})"
         w.line(f"{', '.join(names)} = {scan}")
         w.pool += [Value(text=n, dtype=dtype, shape=shape) for n in names]
     else:
         w.helper("biased", BIASED)
         bias = w.scalar(dtype, w.any((0, 3)))
-        a = w.of(dtype, shape)
-        made = (
-            f"({a.text}, axis={axis}, identity=-{bias.text}, combine=biased, combine_operands=({bias.text},)"
-        )
+        source = w.of(dtype, shape)
+        made = f"({source.text}, axis={axis}, identity=-{bias.text}, combine=biased, combine_operands=({bias.text},)"
         if kind == "biased":
             w.let(f"I.reduce{made})", dtype, rest)
         else:
