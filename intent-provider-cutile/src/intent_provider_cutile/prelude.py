@@ -202,9 +202,21 @@ def _atomic_{name}_float(memory, offset, value, mask, scope):
     return old
 """
 
+FLOORDIV_U64 = """
+def _floordiv_u64(a, b):
+    # Half of a and any b below 2**63 divide as signed integers; one bit is put back.
+    large = ct.bitcast(b, ct.int64) < 0
+    divisor = ct.where(large, ct.uint64(1), b)
+    half = ct.bitcast(a >> 1, ct.int64) // ct.bitcast(divisor, ct.int64)
+    q = ct.bitcast(half, ct.uint64) << 1
+    q = ct.where(a - q * divisor >= divisor, q + 1, q)
+    return ct.where(large, ct.where(a >= b, ct.uint64(1), 0), q)
+"""
+
 FUNCTIONS: Final[dict[str, str]] = {
     "_two_sum": TWO_SUM,
     "_odd_f64": ODD_F64,
+    "_floordiv_u64": FLOORDIV_U64,
     "_trunc": TRUNC,
     "_round_f32": ROUND_F32,
     "_round_f64": ROUND_F64,

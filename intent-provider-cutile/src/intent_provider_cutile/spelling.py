@@ -13,7 +13,7 @@ from typing import Final
 from intent.diagnostics import CapabilityError
 from intent.types import DType
 from intent.types.dtypes import BOOL, F32, F64, I32
-from intent_provider_cutile.emit.literals import tile
+from intent_provider_cutile.emit.literals import TYPES, tile
 from intent_provider_cutile.emit.value import Prec, Value
 
 Need = Callable[[str], str]
@@ -177,6 +177,17 @@ def _select(call: Call) -> Value:
     )
 
 
+def _floordiv(call: Call) -> Value:
+    """``//`` floors; the compiler refuses its bytecode for unsigned integers, so that those divide as signed ones."""
+    if call.dtype.kind != "uint":
+        return _binary("//", Prec.PRODUCT)(call)
+    if call.dtype.bits == 64:
+        return _prelude("_floordiv_u64")(call)
+    a, b = (f"ct.astype({tile(v).text}, ct.int64)" for v in call.args)
+    text = f"ct.astype({a} // {b}, {TYPES[call.dtype.name]})"
+    return Value(text=text, prec=Prec.ATOM, dtype=call.dtype)
+
+
 def _div_f32(call: Call) -> Value:
     """FULL is off by two units in the last place at most."""
     extra = ", rounding_mode=ct.RoundingMode.FULL" if call.approximate else ""
@@ -227,7 +238,7 @@ _INTEGER: Final[dict[str, Callable[[Call], Value]]] = {
     "abs": _function("ct.abs"),
     "maximum": _function("ct.maximum"),
     "minimum": _function("ct.minimum"),
-    "floordiv": _binary("//", Prec.PRODUCT),
+    "floordiv": _floordiv,
     "mod": _binary("%", Prec.PRODUCT),
     "shl": _binary("<<", Prec.SHIFT),
     "shr": _binary(">>", Prec.SHIFT),

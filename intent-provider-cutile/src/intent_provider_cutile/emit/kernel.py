@@ -167,11 +167,12 @@ class KernelEmitter:
         self._prelude.setdefault(name, name)
         return name
 
-    def _combine(self, hint: str, region: Region, widths: Sequence[Width], *, flagged: bool) -> str:
+    def _combine(self, hint: str, region: Region, widths: Sequence[Width], *, placed: bool) -> str:
         """The combine region of a generic reduce or scan as a function of scalars.
 
-        Components are the accumulated values, then the captures. ``flagged`` adds a last component that tells
-        values from the padding that stands in for an identity: the function then needs none of its own.
+        Components are the accumulated values, then the captures. ``placed`` adds a last component: the place of a
+        value in the order, -1 for the padding that stands in for an identity. The function then needs no identity,
+        and the compiler may hand over its operands in either order, which nothing documents.
         """
         name = self._namer.fresh(f"{self.entry}_{hint}")
         count = len(region.yields)
@@ -179,32 +180,31 @@ class KernelEmitter:
         writer = Writer(1)
         body = Body(self._context, writer, Usage(region))
         for i, argument in enumerate(region.args):
+            side = first if i < count else second
             place = i if i < count else i - count
-            text = second[place] if count <= i < 2 * count else first[place]
             body.values[argument.id] = Value(
-                text=text, prec=Prec.ATOM, dtype=argument.dtype, width=widths[place]
+                text=side[place], prec=Prec.ATOM, dtype=argument.dtype, width=widths[place]
             )
             if argument.dtype.kind == "index":
                 self._bounds.force(argument, widths[place])
-        captures = first[count:]
-        if flagged:
-            left, right = self._namer.fresh("has"), self._namer.fresh("has_too")
-            for held, other in zip(captures, second[count:], strict=True):
-                writer.line(f"{held} = ct.where({left}, {held}, {other})")
+        parameters = [*first, *second]
+        if placed:
+            at, at_too, swap = (self._namer.fresh(n) for n in ("at", "at_too", "swap"))
+            parameters = [*first, at, *second, at_too]
+            writer.line(f"{swap} = {at_too} < {at}")
+            for a, b in zip(first[:count], second[:count], strict=True):
+                writer.line(f"{a}, {b} = ct.where({swap}, {b}, {a}), ct.where({swap}, {a}, {b})")
+            for a, b in zip(first[count:], second[count:], strict=True):
+                writer.line(f"{b} = ct.where({swap}, {a}, {b})")
         self._bounds.region(region)
         body.region(region)
         results = [body.shaped(body.use(f), (), w).text for f, w in zip(region.yields, widths, strict=False)]
-        if flagged:
-            first, second = [*first, left], [*second, right]
-            chosen = [
-                f"ct.where({left} & {right}, {r}, ct.where({left}, {a}, {b}))"
-                for r, a, b in zip(results, first, second, strict=False)
-            ]
-            results = [*chosen, *captures, f"{left} | {right}"]
-        else:
-            results += captures
+        if placed:
+            both = f"({at} >= 0) & ({at_too} >= 0)"
+            results = [f"ct.where({both}, {r}, {b})" for r, b in zip(results, second, strict=False)]
+            results += [*second[count:], f"ct.maximum({at}, {at_too})"]
         writer.line(f"return {', '.join(results)}")
-        self._combines.append("\n".join([_definition(name, [*first, *second]), *writer.lines]))
+        self._combines.append("\n".join([_definition(name, parameters), *writer.lines]))
         return name
 
     def _sides(self, region: Region, count: int) -> tuple[list[str], list[str]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from intent.physical import Dim, Fragment, Reduce, Scan
 from intent.types import DType
-from intent.types.dtypes import BOOL, F32, I32
+from intent.types.dtypes import F32, I32
 from intent_provider_cutile.emit.literals import TYPES, literal
 from intent_provider_cutile.emit.value import Prec, Value, Width
 
@@ -117,15 +117,17 @@ def _arg_reduce(body: Body, op: Reduce, operands: Sequence[Value]) -> None:
 
 
 def _generic_reduce(body: Body, op: Reduce, operands: Sequence[Value]) -> None:
-    """The author's combine; an identity that is no constant is replaced by a flag (spec: logical-program 6)."""
+    """The author's combine; where the identity is no constant, a place in its stead (spec: logical-program 6)."""
     assert op.combine is not None
     identity = [body.use(f) for f in op.identity]
-    flagged = bool(op.captures) or not identity or not all(i.literal for i in identity)
-    operands, starts = _components(body, operands, op.captures, identity, flagged=flagged)
-    combine = body.context.combine("combine", op.combine, [o.width for o in operands], flagged=flagged)
+    placed = bool(op.captures) or not identity or not all(i.literal for i in identity)
+    if placed:
+        place = body.full(literal(0, I32), operands[0].dims)
+        operands, identity = _placed(body, operands, op.captures, place)
+    combine = body.context.combine("combine", op.combine, [o.width for o in operands], placed=placed)
     dims = operands[0].dims
     for dim in sorted(op.dims, key=dims.index, reverse=True):
-        text = f"ct.reduce({_tuple(operands)}, {dims.index(dim)}, {combine}, {_starts(starts)})"
+        text = f"ct.reduce({_tuple(operands)}, {dims.index(dim)}, {combine}, {_tuple(identity)})"
         dims = tuple(d for d in dims if d != dim)
         names = _names(body, op.results, len(operands))
         body.writer.statement(f"{', '.join(names)} = {text}", op.span)
@@ -136,24 +138,14 @@ def _generic_reduce(body: Body, op: Reduce, operands: Sequence[Value]) -> None:
         body.define(result, value, op.span)
 
 
-def _components(
-    body: Body, operands: Sequence[Value], captures: Sequence[Fragment], identity: Sequence[Value],
-    *, flagged: bool,
-) -> tuple[list[Value], list[Value]]:  # fmt: skip
-    """What is combined, and the constants that the compiler starts from."""
-    if not flagged:
-        return list(operands), list(identity)
-    dims = operands[0].dims
-    carried = [body.full(body.use(c), dims) for c in captures]
+def _placed(
+    body: Body, operands: Sequence[Value], captures: Sequence[Fragment], place: Value
+) -> tuple[list[Value], list[Value]]:
+    """Components with captures and a place, and the constants that the compiler pads with."""
+    carried = [body.full(body.use(c), operands[0].dims) for c in captures]
     everything = [*operands, *carried]
     starts = [literal(0, value.dtype) for value in everything]
-    flag = body.full(literal(True, BOOL), dims)
-    return [*everything, flag], [*starts, literal(False, BOOL)]
-
-
-def _starts(values: Sequence[Value]) -> str:
-    texts = [v.text for v in values]
-    return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
+    return [*everything, place], [*starts, literal(-1, I32)]
 
 
 def _names(body: Body, results: Sequence[Fragment], count: int) -> list[str]:
@@ -188,12 +180,17 @@ def scan(body: Body, op: Scan) -> None:
 
 
 def _generic_scan(body: Body, op: Scan, operands: Sequence[Value], axis: int, tail: str) -> None:
-    """A scan states no identity, so that a flag tells values from the compiler's padding."""
+    """A scan states no identity; places tell values from padding, and which of two values stands first."""
     assert op.combine is not None
-    operands, starts = _components(body, operands, op.captures, (), flagged=True)
-    combine = body.context.combine("combine", op.combine, [o.width for o in operands], flagged=True)
+    dims = operands[0].dims
+    last = op.dim.size - 1
+    lanes = f"ct.arange({op.dim.size}, dtype=ct.int32)"
+    along = Value(text=f"{last} - {lanes}" if op.reverse else lanes, prec=Prec.SUM, dtype=I32, dims=(op.dim,))
+    place = body.full(along, dims)
+    operands, starts = _placed(body, operands, op.captures, place)
+    combine = body.context.combine("combine", op.combine, [o.width for o in operands], placed=True)
     names = _names(body, op.results, len(operands))
-    text = f"ct.scan({_tuple(operands)}, {axis}, {combine}, {_starts(starts)}{tail})"
+    text = f"ct.scan({_tuple(operands)}, {axis}, {combine}, {_tuple(starts)}{tail})"
     body.writer.statement(f"{', '.join(names)} = {text}", op.span)
     for result, operand, name in zip(op.results, operands, names, strict=False):
         body.define(result, replace(operand, text=name, prec=Prec.ATOM), op.span)

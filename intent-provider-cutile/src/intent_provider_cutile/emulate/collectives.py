@@ -67,7 +67,10 @@ def scan(
     x: Tile | Tiles, /, axis: int, func: Callable[..., Any], identity: Number | tuple[Number, ...], *,
     reverse: bool = False,
 ) -> Any:  # fmt: skip
-    """Inclusive prefixes under a combine of the text: every element after the steps before it, in order."""
+    """Inclusive prefixes under a combine of the text.
+
+    Which operand stands first in the order is documented nowhere: it changes here from step to step.
+    """
     parts, start = _components(x, identity)
     if reverse:
         parts = [Tile(np.flip(p.data, axis), p.dtype) for p in parts]
@@ -75,7 +78,8 @@ def scan(
     step = 1
     while step < parts[0].shape[axis]:
         before = [_shifted(p, axis, step, i) for p, i in zip(parts, start, strict=True)]
-        parts = _combined(func, before, parts)
+        first, second = (before, parts) if step & 0x55555555 else (parts, before)
+        parts = _combined(func, first, second)
         step *= 2
     if reverse:
         parts = [Tile(np.flip(p.data, axis), p.dtype) for p in parts]
