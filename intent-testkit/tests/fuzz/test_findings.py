@@ -169,6 +169,39 @@ def valid_columns(x: I.In[I.i32, ("K", "K")], y: I.Out[I.i32, ("K", "K")]):
 """,
         ({"K": 5}, {"K": 1}),
     ),
+    Finding(
+        "a buffer that only a dead carry needed was filled from what another segment writes",
+        """
+@intent.fn
+def last(a, b):
+    return I.select(b != 0, b, a)
+
+
+@intent.kernel
+def dead_buffer(u: I.InOut[I.i16, ("K",)], ids: I.In[I.i64, ("K",)], x: I.In[I.i64, ("N", "N")],
+                z: I.In[I.f32, ("K",)], y: I.Out[I.i64, ("N", "N")]):
+    I.scatter_unique(u, index=ids[...], value=I.cast(ids[...], I.i16))
+    now = I.scan(u[...], axis=0, identity=0, combine=last, reverse=True)
+    a = I.cast(I.reduce.sum(now, axis=0) % 3, I.f32)
+    c = x[...]
+    for k in range(u.shape[0]):
+        a = I.clamp(a * 2.0 - z[k], -3.0, 3.0)
+        c = I.transpose(c) + c
+    y[...] = c
+""",
+        ({"K": 4, "N": 3}, {"K": 1, "N": 1}),
+        {"ids": ("permutation", "K")},
+    ),
+    Finding(
+        "extents that the launch requires to be equal were compared again at every element",
+        """
+@intent.kernel
+def flattened_prefix(x: I.In[I.f32, ("N", "M")], y: I.Out[I.f32, ("P",)]):
+    N, M = x.shape
+    y[...] = I.cumsum(I.reshape(x[...], (N * M,)), axis=0)
+""",
+        ({"N": 5, "M": 3, "P": 15}, {"N": 1, "M": 1, "P": 1}),
+    ),
 )
 
 

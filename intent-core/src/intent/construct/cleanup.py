@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from intent import physical as ph
-from intent.physical.walk import operands_of, regions_of
+from intent.physical.walk import operands_of, regions_of, walk
 
 EFFECTS = (ph.Store, ph.Fence, ph.Atomic, ph.BufferAlloc)
 
@@ -24,6 +24,34 @@ def remove_dead(region: ph.Region, needed: set[int] | None = None) -> ph.Region:
             needed |= _used(inner)
         kept.append(live)
     return replace(region, ops=tuple(reversed(kept)))
+
+
+def remove_unread(region: ph.Region) -> ph.Region:
+    """The region without buffers that nothing reads, and without what was computed only for them."""
+    while True:
+        found = list(walk(region))
+        read = {op.source for op in found if isinstance(op, ph.Load)}
+        read |= {op.target for op in found if isinstance(op, ph.Atomic)}
+        unread = {op.buffer for op in found if isinstance(op, ph.BufferAlloc)} - read
+        if not unread:
+            return region
+        region = remove_dead(_without(region, unread))
+
+
+def _without(region: ph.Region, buffers: set[ph.Buffer]) -> ph.Region:
+    kept = []
+    for op in region.ops:
+        if isinstance(op, ph.BufferAlloc) and op.buffer in buffers:
+            continue
+        if isinstance(op, ph.Store | ph.Fence) and op.target in buffers:
+            continue
+        inner: dict[str, Any] = {
+            f.name: _without(v, buffers)
+            for f in fields(op)
+            if isinstance(v := getattr(op, f.name), ph.Region)
+        }
+        kept.append(replace(op, **inner) if inner else op)
+    return replace(region, ops=tuple(kept))
 
 
 def _effectful(op: ph.Op) -> bool:

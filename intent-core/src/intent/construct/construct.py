@@ -23,7 +23,7 @@ from intent.construct import (
     while_loop,
 )
 from intent.construct.analysis import Analysis, analyze
-from intent.construct.cleanup import remove_dead
+from intent.construct.cleanup import remove_dead, remove_unread
 from intent.construct.context import Context
 from intent.construct.emission import DimOrder
 from intent.construct.frame import Frame, constant_binding
@@ -87,7 +87,8 @@ def construct(kernel: kir.Kernel, plan: Plan, analysis: Analysis | None = None) 
         context, segment = _settled(begin, number, group, group_plan, offset)
         segments.append(segment)
         guards |= context.guards
-        workspace += context.workspace
+        kept = {op.buffer for op in walk(segment.body) if isinstance(op, ph.BufferAlloc)}
+        workspace += [buffer for buffer in context.workspace if buffer in kept]
         offset = offset + segment.length
         next_id = context.emitter.next_id
     params = tuple(
@@ -164,5 +165,6 @@ def _segment(c: Context, number: int, group: Group, plan: GroupPlan, offset: Ext
         frame.bindings[param.value.id] = constant_binding(Point(fragment, low=bound, high=bound))
     instance = decode(c, tuple(axes), local, plan.grouped, frame)
     Runner(c, group, instance).run(c.analysis.kernel.body, frame)
-    body, e.next_id = unshare(remove_dead(ph.Region(args=(local,), ops=tuple(e.root.ops))), e.next_id)
+    live = remove_unread(remove_dead(ph.Region(args=(local,), ops=tuple(e.root.ops))))
+    body, e.next_id = unshare(live, e.next_id)
     return ph.Segment(group=number, axes=tuple(axes), length=length, offset=offset, body=body)

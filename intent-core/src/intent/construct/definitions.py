@@ -11,19 +11,24 @@ from intent.types import Extent, extent
 
 @dataclass
 class Definitions:
-    """``op``: defining operation per value id; ``region``: owning region per value id; ``argument``: position."""
+    """``op``: defining operation per value id; ``region``: owning region per value id; ``argument``: position.
+
+    ``equal``: pairs of extents that the launch requires to be equal.
+    """
 
     kernel: kir.Kernel
     op: dict[int, kir.Op] = field(default_factory=dict)
     region: dict[int, int] = field(default_factory=dict)
     parent: dict[int, int | None] = field(default_factory=dict)
     owner: dict[int, kir.Op] = field(default_factory=dict)
+    equal: frozenset[frozenset[Extent]] = frozenset()
     _symbols: dict[int, Extent] = field(default_factory=dict)
 
     @classmethod
     def of(cls, kernel: kir.Kernel) -> Definitions:
         """Index ``kernel``."""
         found = cls(kernel)
+        found.equal = frozenset(frozenset((c.lhs, c.rhs)) for c in kernel.conditions if c.kind == "equal")
         found._visit(kernel.body, None)
         for scalar in kernel.scalars:
             if scalar.value.dtype.is_integer:
@@ -41,6 +46,10 @@ class Definitions:
             for inner in regions_of(op):
                 self.owner[inner.id] = op
                 self._visit(inner, region.id)
+
+    def same(self, a: Extent, b: Extent) -> bool:
+        """Whether two extents are equal by identity or by a condition of the launch."""
+        return a is b or frozenset((a, b)) in self.equal
 
     def symbol(self, value: kir.Value) -> Extent:
         """The symbolic value of an integer scalar: an expression over symbols, scalars and Dyn atoms."""

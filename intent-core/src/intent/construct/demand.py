@@ -101,7 +101,10 @@ class Demand:
             case kir.Cast() | kir.Bitcast():
                 yield op.value, axes
             case kir.Broadcast():
-                same = (op.value.shape[k] is op.result.shape[a] for k, a in enumerate(op.axes))
+                same = (
+                    self.definitions.same(op.value.shape[k], op.result.shape[a])
+                    for k, a in enumerate(op.axes)
+                )
                 yield op.value, tuple(axes[a] if s else None for a, s in zip(op.axes, same, strict=True))
             case kir.Transpose():
                 inner: list[AxisKey | None] = [None] * len(axes)

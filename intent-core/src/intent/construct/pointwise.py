@@ -134,6 +134,8 @@ def broadcast(c: Context, op: kir.Broadcast, index: int, at: At, frame: Frame) -
 def _broadcast_coordinate(c: Context, point: Point, own: Extent, wanted: Extent, frame: Frame) -> Point:
     if own is wanted:
         return point
+    if c.definitions.same(own, wanted):
+        return Point(point.fragment, point.members, const(0), own - 1)
     zero = c.emitter.index(0)
     if own.const == 1:
         return Point(zero, low=const(0), high=const(0))

@@ -63,6 +63,7 @@ FAMILIES: Final[tuple[tuple[int, Grow], ...]] = (
     (4, nests.in_place_rows),
     (4, nests.through_memory),
     (3, nests.local_buffers),
+    (2, effects.aliased),
     (2, nests.colliding),
     (4, nests.segments),
     (3, nests.triangles),
@@ -78,6 +79,32 @@ FAMILIES: Final[tuple[tuple[int, Grow], ...]] = (
     (2, steered.blocked),
     (3, structured.special_combines),
 )
+CHAIN: Final[tuple[tuple[int, Grow], ...]] = (
+    (4, pointwise.binary),
+    (2, pointwise.positions),
+    (5, structured.reduce),
+    (2, structured.generic_reduce),
+    (2, structured.arg_reduce),
+    (6, structured.scan),
+    (2, structured.special_combines),
+    (6, structured.contract),
+    (4, shapes.transpose),
+    (4, shapes.reshape),
+    (1, shapes.join),
+    (4, shapes.slices),
+    (2, shapes.pick_row),
+    (5, shapes.shifted),
+    (4, shapes.gather),
+    (3, shapes.reverse),
+    (1, shapes.new_axis),
+    (2, nests.grid_gather),
+    (5, control.ordered),
+    (3, control.repeat),
+    (2, control.branch),
+    (2, regions.fold),
+    (2, regions.scan),
+)
+"""Values of values: what a kernel is made of whose every statement builds on the one before."""
 _WEIGHTS: Final = tuple(weight for weight, _ in FAMILIES)
 _GROW: Final = tuple(grow for _, grow in FAMILIES)
 
@@ -86,7 +113,10 @@ def generate(seed: int) -> Program:
     """The kernel of a seed; the same seed gives the same text, parameters and extents."""
     w = Writer(seed)
     for _ in range(w.any((1, 2, 3, 3, 4, 5, 6, 8))):
-        w.rng.choices(_GROW, _WEIGHTS)[0](w)
+        if w.chain and w.chance(0.8):
+            w.rng.choices([g for _, g in CHAIN], [weight for weight, _ in CHAIN])[0](w)
+        else:
+            w.rng.choices(_GROW, _WEIGHTS)[0](w)
     _outputs(w)
     return w.finish()
 

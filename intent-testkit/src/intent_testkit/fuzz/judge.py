@@ -30,7 +30,7 @@ from intent.reference.logical import Adversary, Choices, evaluate
 from intent.types.dtypes import BY_NAME
 from intent.types.extent import Scalar, Symbol
 from intent_testkit.fuzz.eager import FILE, Invalid, run_eagerly
-from intent_testkit.fuzz.kinds import Extents, Param, Program, draw
+from intent_testkit.fuzz.kinds import Extents, Param, Program, draw, overlaid
 from intent_testkit.fuzz.placing import Placed, shared_pair
 from intent_testkit.fuzz.plans import hostile_plan
 
@@ -127,9 +127,13 @@ class Judge:
         values = draw(
             self.program, extents, np.random.default_rng(zlib.crc32(repr(sorted(extents.items())).encode()))
         )
-        result = _copied(values)
+        result = self._copied(values)
         run_eagerly(self.eager, self.program.name, result, self.outs)
         return values, result
+
+    def _copied(self, values: dict[str, Any]) -> dict[str, Any]:
+        copies = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in values.items()}
+        return overlaid(self.program, copies)
 
     def _analyse(self) -> tuple[kir.Kernel, Analysis]:
         self.definition = define(self.program.source, self.program.name)
@@ -139,7 +143,7 @@ class Judge:
     def _logical(self, kernel: kir.Kernel, values: dict[str, Any], result: dict[str, Any]) -> None:
         for number in range(1 + self.options.adversaries):
             choices = Adversary(self.rng) if number else Choices()
-            got = _copied(values)
+            got = self._copied(values)
             self._stage("logical", partial(evaluate, kernel, list(got.values()), choices))
             self._same("logical", got, result)
 
@@ -198,7 +202,7 @@ class Judge:
         if pair is None or self.rng.random() < 0.5:
             return
         self.where["layout"] = f"{pair[0]} and {pair[1]} are one array"
-        wanted, got = _copied(values), _copied(values)
+        wanted, got = self._copied(values), self._copied(values)
         wanted[pair[1]], got[pair[1]] = wanted[pair[0]], got[pair[0]]
         run_eagerly(self.eager, self.program.name, wanted, self.outs - {pair[1]})
         try:
@@ -306,10 +310,6 @@ def _violated(made: Any, extents: Extents, named: dict[str, int]) -> str:
     environment: dict[Any, int] = {Symbol(n): v for n, v in extents.items()}
     environment |= {Scalar(n): v for n, v in named.items() if n not in extents}
     return ", ".join(str(g) for g in made.guards if not g.holds(g.extent.evaluate(environment)))
-
-
-def _copied(values: dict[str, Any]) -> dict[str, Any]:
-    return {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in values.items()}
 
 
 def _text(error: Exception) -> str:

@@ -43,6 +43,8 @@ class Value:
         return self.dtype in FLOATS
 
 
+Turn = Literal["same", "flip", "transpose"]
+TURNS: Final[tuple[Turn, ...]] = ("same", "flip", "transpose")
 Draw = Literal["small", "bits", "index", "permutation", "offsets", "flag", "special"]
 
 
@@ -57,6 +59,10 @@ class Param:
     draw: Draw = "small"
     limit: str = "1"
     value: int = 0
+    over: str = ""
+    """The view of the same alias group that this one shows again, turned by ``turn``."""
+    turn: Turn = "same"
+    alias: str = ""
 
     @property
     def annotation(self) -> str:
@@ -66,7 +72,12 @@ class Param:
         axes = ", ".join(a if a.isdigit() else f'"{a}"' for a in self.shape)
         comma = "," if len(self.shape) == 1 else ""
         mode = {"in": "In", "out": "Out", "inout": "InOut"}[self.role]
-        return f"{self.name}: I.{mode}[I.{self.dtype}, ({axes}{comma})]"
+        rest = f', I.constraints(alias="{self.alias}")' if self.alias else ""
+        return f"{self.name}: I.{mode}[I.{self.dtype}, ({axes}{comma}){rest}]"
+
+    def turned(self, array: Any) -> Any:
+        """The elements of the view that this one shows again, as this one has them."""
+        return {"same": array, "flip": array[::-1], "transpose": array.T}[self.turn]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +105,15 @@ def evaluate(dim: str, extents: Extents) -> int:
 
 def draw(program: Program, extents: Extents, rng: np.random.Generator) -> dict[str, Any]:
     """Arguments by name: arrays, and numpy scalars of the declared dtype."""
-    return {p.name: _draw(p, extents, rng) for p in program.params}
+    return overlaid(program, {p.name: _draw(p, extents, rng) for p in program.params})
+
+
+def overlaid(program: Program, values: dict[str, Any]) -> dict[str, Any]:
+    """The same values, with the views of an alias group over one array."""
+    for p in program.params:
+        if p.over:
+            values[p.name] = p.turned(values[p.over])
+    return values
 
 
 def _draw(param: Param, extents: Extents, rng: np.random.Generator) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from intent_testkit.cases.case import ViewSpec
-from intent_testkit.fuzz.kinds import Program
+from intent_testkit.fuzz.kinds import Program, overlaid
 from intent_testkit.memory import CONTIGUOUS, FLIPPED, STRIDED, TRANSPOSED, Allocation, allocate
 
 
@@ -16,6 +16,7 @@ from intent_testkit.memory import CONTIGUOUS, FLIPPED, STRIDED, TRANSPOSED, Allo
 class Placed:
     """The views of one call in one layout. ``arrays`` are what is passed."""
 
+    program: Program
     variant: str
     allocations: dict[str, Allocation]
 
@@ -27,12 +28,12 @@ class Placed:
         for p in program.views:
             spec = ViewSpec(name=p.name, dtype=p.dtype, shape=p.shape, role=p.role)  # type: ignore[arg-type]
             allocations[p.name] = allocate(spec, values[p.name], variant)
-        return cls(variant=variant, allocations=allocations)
+        return cls(program=program, variant=variant, allocations=allocations)
 
     @property
     def arrays(self) -> dict[str, Any]:
         """Every view by name."""
-        return {name: a.view for name, a in self.allocations.items()}
+        return overlaid(self.program, {name: a.view for name, a in self.allocations.items()})
 
     def check(self) -> None:
         """Raises when bytes outside of the views, or inputs, changed."""
@@ -42,6 +43,8 @@ class Placed:
 
 def shared_pair(program: Program, rng: np.random.Generator) -> tuple[str, str] | None:
     """An In and a written view of one dtype and shape."""
+    if any(p.alias for p in program.views):
+        return None
     pairs = [
         (a.name, b.name)
         for a in program.views

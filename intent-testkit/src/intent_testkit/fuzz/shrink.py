@@ -137,7 +137,9 @@ def _rebuilt(program: Program, tree: ast.Module) -> Program:
     kernel = _kernel(tree)
     used = {n.id for s in kernel.body for n in ast.walk(s) if isinstance(n, ast.Name)}
     kernel.args.args = [a for a in kernel.args.args if a.arg in used]
-    params = tuple(p for p in program.params if p.name in used)
+    params = tuple(
+        p if p.over in used or not p.over else replace(p, over="") for p in program.params if p.name in used
+    )
     symbols = {a for p in params for a in p.shape}
     formulas = tuple(f for f in program.formulas if f[0] in symbols)
     needed = symbols | {n.id for _, t in formulas for n in ast.walk(ast.parse(t)) if isinstance(n, ast.Name)}

@@ -50,6 +50,8 @@ class Writer:
         """Views that are written: reads of them are not free to move."""
         self.special = self.rng.random() < 0.12
         """Whether float inputs hold NaN and infinities too."""
+        self.chain = self.rng.random() < 0.35
+        """Whether every statement builds on the one before."""
         count = self.rng.choice((1, 2, 2, 3, 3))
         for name in ("M", "N", "K")[:count]:
             usual = USUAL if self.rng.random() < 0.93 else LONG
@@ -204,6 +206,8 @@ class Writer:
         found = [v for v in self.pool if want(v)]
         if not found:
             return None
+        if self.chain and self.chance(0.75):
+            return found[-1]
         at = max(self.rng.randrange(len(found)), self.rng.randrange(len(found)))
         return found[at]
 
@@ -214,7 +218,7 @@ class Writer:
                 v.dtype not in {"bool", "index"} and (v.rank == rank if rank is not None else v.rank >= least)
             )
         )
-        if found is None or self.chance(0.15):
+        if found is None or self.chance(0.04 if self.chain else 0.15):
             return self.input(
                 self.dtype(), self.shape(rank if rank is not None else max(least, self.any((1, 2, 2, 3))))
             )

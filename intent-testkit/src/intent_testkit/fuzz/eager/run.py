@@ -25,7 +25,13 @@ class _Annotation:
 
 
 LANGUAGE = SimpleNamespace(
-    **values.NAMES, **structured.NAMES, In=_Annotation(), Out=_Annotation(), InOut=_Annotation(), buffer=None
+    **values.NAMES,
+    **structured.NAMES,
+    In=_Annotation(),
+    Out=_Annotation(),
+    InOut=_Annotation(),
+    buffer=None,
+    constraints=dict,
 )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from intent_testkit.fuzz.kinds import Param, Value
+from dataclasses import replace
+
+from intent_testkit.fuzz.kinds import TURNS, Param, Turn, Value
 from intent_testkit.fuzz.writer import Writer, tuple_text
 
 
@@ -64,6 +66,33 @@ def _change(w: Writer, u: Param, shape: tuple[str, ...]) -> None:
         w.line(
             f"{name}[...] = I.maximum({name}[...] , I.reduce.{w.any(('max', 'min'))}({name}[...], axis=1)[:, None])"
         )
+
+
+def aliased(w: Writer) -> None:
+    """Two views of one alias group over the same elements, one of them perhaps turned."""
+    shape = w.shape(w.any((1, 2)))
+    square = len(shape) == 2 and w.chance(0.6)
+    if square:
+        shape = (shape[0], shape[0])
+        if not w.fits(shape):
+            return
+    u = w.param("inout", w.any(("i32", "f32", "i64")), shape)
+    v = w.param(w.any(("in", "inout")), u.dtype, shape)
+    group = w.name("g")
+    turn: Turn = w.any(TURNS if square else TURNS[:2])
+    w.params[-2:] = [replace(u, alias=group), replace(v, alias=group, over=u.name, turn=turn)]
+    before = _whole(w, v, shape) if w.chance(0.5) else None
+    for _ in range(w.any((1, 2))):
+        form = w.any(("copy", "add", "change"))
+        if form == "copy":
+            w.line(f"{u.name}[...] = {v.name}[...]")
+        elif form == "add":
+            value = before.text if before is not None else f"{u.name}[...]"
+            w.line(f"{u.name}[...] = I.maximum({v.name}[...], {value})")
+        else:
+            _change(w, v if v.role == "inout" and w.chance(0.5) else u, shape)
+    _whole(w, w.any((u, v)), shape)
+    w.features.add("alias")
 
 
 def partial(w: Writer) -> None:
