@@ -75,7 +75,7 @@ class KernelDefinition(Definition[P]):
         """The typed parameters. Raises AnnotationError at the author's line."""
         return resolve_signature(self)
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:  # noqa: ARG002
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         raise KernelCalledDirectly(self.name)
 
 
@@ -99,7 +99,7 @@ class FnDefinition(Definition[P]):
         """
         return bind(self.name, self.python_signature, args, kwargs or {}, span=span, chain=chain)
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:  # noqa: ARG002
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         raise HelperCalledDirectly(self.name)
 
 

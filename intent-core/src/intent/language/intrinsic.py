@@ -43,7 +43,7 @@ class Intrinsic(Generic[P]):
             raise ValueError(message)
         INTRINSICS[name] = self
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:  # noqa: ARG002
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         raise IntrinsicOutsideKernel(self.name)
 
     def bind(

@@ -1,7 +1,5 @@
 """Reductions in no order: the author's own, builtin ones, and positions (spec: logical-program 5)."""
 
-# ruff: noqa: ARG002, PLR0917 -- the parameters are the signature that authors see
-
 from __future__ import annotations
 
 import inspect

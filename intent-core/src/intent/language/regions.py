@@ -1,5 +1,4 @@
 """Homomorphisms over contiguous slices of an ordered axis (spec: logical-program 5)."""
-# ruff: noqa: PLR0917 -- published programs may pass every argument by position
 
 from __future__ import annotations
 

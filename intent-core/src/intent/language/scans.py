@@ -1,7 +1,5 @@
 """Scans: every prefix along an axis, in order (spec: logical-program 5)."""
 
-# ruff: noqa: PLR0917 -- published programs may pass every argument by position
-
 from __future__ import annotations
 
 from intent.language.intrinsic import intrinsic

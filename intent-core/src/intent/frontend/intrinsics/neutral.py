@@ -53,7 +53,9 @@ def constant_of(builder: Builder, front: FrontValue, dtype: DType) -> bool | int
     """The one constant that a literal, or data of ``dtype``, is everywhere; None if it is not provably one."""
     if isinstance(front, Literal):
         return front.value
-    return _constant_behind(builder, front.value) if isinstance(front, Tensor) and front.dtype is dtype else None
+    return (
+        _constant_behind(builder, front.value) if isinstance(front, Tensor) and front.dtype is dtype else None
+    )
 
 
 def finite_limit(kind: str, dtype: DType) -> float | int:

@@ -43,7 +43,9 @@ def _rows(call: Call, parameter: str, dtype: DType, width: int) -> Tensor:
     tensor = call.data(parameter)
     if tensor.dtype is not dtype:
         found = {call.text(parameter): tensor.dtype}
-        raise WrongDType(f"{parameter}= of {call.what}", expected=f"{dtype}", found=found, span=call.builder.span)
+        raise WrongDType(
+            f"{parameter}= of {call.what}", expected=f"{dtype}", found=found, span=call.builder.span
+        )
     if tensor.rank != 2:
         raise call.wrong_kind(parameter, f"{dtype}[G, {width}]", found=tensor.describe())
     call.builder.equal_extents(tensor.shape[1], const(width), f"the row of {parameter}=", what=call.what)

@@ -68,7 +68,9 @@ def _check_position_identity(call: Call, kind: str, dtype: DType) -> None:
     value, position = front.items if isinstance(front, Tuple) and len(front.items) == 2 else (front, None)
     found = call.builder.dtype_of(position) if position is not None else INDEX
     lowest = finite_limit(kind, dtype)
-    neutral_value = is_neutral(call.builder, value, kind, dtype) or constant_of(call.builder, value, dtype) == lowest
+    neutral_value = (
+        is_neutral(call.builder, value, kind, dtype) or constant_of(call.builder, value, dtype) == lowest
+    )
     if not call.given("identity") or (neutral_value and (found is None or found.is_integer)):
         return
     _check_identity(call, kind, dtype)
