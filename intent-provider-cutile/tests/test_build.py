@@ -81,10 +81,14 @@ def test_a_launch_without_a_driver_is_no_device(monkeypatch):
     assert PROVIDER.available() == "no driver"
 
 
-@pytest.mark.skipif(tools.compiler() is None, reason="tileiras is not installed")
 @pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_100", "sm_120"])
-def test_cubin(target):
-    assert PROVIDER.build(PROVIDER.serialize(programs.softmax()), target).code[:4] == b"\x7fELF"
+def test_cubin_where_tileiras_is_and_a_clear_error_where_not(target):
+    source = PROVIDER.serialize(programs.softmax())
+    if tools.compiler() is None:
+        with pytest.raises(MissingToolkit, match="nvidia-cuda-tileiras"):
+            PROVIDER.build(source, target)
+    else:
+        assert PROVIDER.build(source, target).code[:4] == b"\x7fELF"
 
 
 @pytest.mark.parametrize(
