@@ -14,6 +14,7 @@ from intent_testkit.fuzz.grow import (
     regions,
     shapes,
     steered,
+    steps,
     structured,
 )
 from intent_testkit.fuzz.kinds import Program, Value
@@ -64,6 +65,10 @@ FAMILIES: Final[tuple[tuple[int, Grow], ...]] = (
     (4, nests.through_memory),
     (3, nests.local_buffers),
     (2, effects.aliased),
+    (3, steps.stencil),
+    (3, steps.squares),
+    (2, steps.helper_effects),
+    (2, steps.exchange),
     (2, nests.colliding),
     (4, nests.segments),
     (3, nests.triangles),

@@ -256,7 +256,7 @@ class Writer:
             head += ["", *text.strip().splitlines(), ""]
         bound = self._bind_symbols()
         params = ", ".join(p.annotation for p in self.params)
-        body = [f"    {line}" for line in bound] + self.lines
+        body = [f"    {line}" for line in bound] + (self.lines or ["    pass"])
         source = "\n".join([*head, "", "@intent.kernel", f"def fuzzed({params}):", *body, ""])
         return Program(
             seed=self.seed,
