@@ -112,6 +112,7 @@ class Judge:
             for extents, (values, result) in zip(self.program.extents, wanted, strict=True):
                 self.where = {"extents": extents, "arguments": values}
                 self._logical(kernel, values, result)
+                self._check(kernel, values)
                 self._again(extents, values, result)
                 if extents not in self.program.extents[2:]:
                     self._plans(kernel, analysis, extents, values, result)
@@ -146,6 +147,15 @@ class Judge:
             got = self._copied(values)
             self._stage("logical", partial(evaluate, kernel, list(got.values()), choices))
             self._same("logical", got, result)
+
+    def _check(self, kernel: kir.Kernel, values: dict[str, Any]) -> None:
+        """The sanitizer has nothing to say about a program that has a meaning (now and then)."""
+        if self.options.plan is not None or self.rng.random() > 0.3:
+            return
+        given = [v if isinstance(v, np.ndarray) else v.item() for v in values.values()]
+        found = self._stage("check", partial(intent.check, kernel, *given))
+        if found:
+            self._fail("check", "reports", str(found))
 
     def _plans(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from intent_testkit.fuzz.grow.shapes import wrapped
 from intent_testkit.fuzz.kinds import TURNS, Param, Turn, Value
 from intent_testkit.fuzz.writer import Writer, tuple_text
 
@@ -30,7 +31,7 @@ def update(w: Writer) -> None:
 
 
 def _change(w: Writer, u: Param, shape: tuple[str, ...]) -> None:
-    n = shape[0]
+    n = wrapped(shape[0])
     forms = ["whole", "whole", "reverse"]
     if min(w.sizes(n)) >= 1:
         forms += ["shift", "shift back", "row", "half"]
@@ -98,7 +99,7 @@ def aliased(w: Writer) -> None:
 def partial(w: Writer) -> None:
     """Parts of one output written by several statements, some twice."""
     a = w.numeric(rank=w.any((1, 2)))
-    n, rest = a.shape[0], ", :" * (a.rank - 1)
+    n, rest = wrapped(a.shape[0]), ", :" * (a.rank - 1)
     y = w.param("inout", a.dtype, a.shape)
     w.line(f"{y.name}[0 : {n} // 2{rest}] = {a.text}[0 : {n} // 2{rest}]")
     if w.chance(0.6):
@@ -119,7 +120,7 @@ def buffer(w: Writer) -> None:
     zero = "0.0" if dtype == "f32" else "0"
     start = w.any((zero, zero, w.bounded(w.of(dtype, shape), 3.0).text))
     w.line(f"{name} = I.buffer({tuple_text(shape)}, I.{dtype}, init={start})")
-    n, rest = shape[0], ", :" * (len(shape) - 1)
+    n, rest = wrapped(shape[0]), ", :" * (len(shape) - 1)
     k = w.name("k")
     form = w.any(("loop", "whole", "prefix", "two"))
     if form == "loop":
