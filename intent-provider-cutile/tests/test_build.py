@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-import programs
+import cutile_programs as programs
 import pytest
 
 from intent.diagnostics import BuildFailure, MissingToolkit, NoDevice

@@ -7,8 +7,8 @@ from fractions import Fraction
 import ml_dtypes
 import numpy as np
 import pytest
-from execution import run
-from pointwise_programs import cast
+from cutile_execution import run
+from cutile_pointwise_programs import cast
 from test_pointwise import floats, integers, same
 
 from intent.types.dtypes import BY_NAME

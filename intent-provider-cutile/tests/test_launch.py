@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import replace
 
+import cutile_programs as programs
 import numpy as np
-import programs
 import pytest
-from execution import invocation
+from cutile_execution import invocation
 
 from intent.diagnostics import BuildFailure, CapabilityError, MissingToolkit, NoDevice
 from intent.provider import Invocation

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import cutile_programs as programs
 import numpy as np
-import programs
 import pytest
-from execution import run
+from cutile_execution import run
 from test_pointwise import same
 
 RNG = np.random.default_rng(3)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import cutile_programs as programs
 import numpy as np
-import programs
 import pytest
-from builder import Builder, view
-from execution import run
-from pointwise_programs import reduction, scan
+from cutile_builder import Builder, view
+from cutile_execution import run
+from cutile_pointwise_programs import reduction, scan
 from test_pointwise import computed, floats, same
 
 from intent.physical import Dim

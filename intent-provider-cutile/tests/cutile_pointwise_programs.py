@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from builder import Builder, view
+from cutile_builder import Builder, view
 
 from intent.physical import Dim, Program, ScalarParam
 from intent.types.dtypes import BOOL, BY_NAME, INDEX
