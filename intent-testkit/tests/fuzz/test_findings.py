@@ -202,6 +202,44 @@ def flattened_prefix(x: I.In[I.f32, ("N", "M")], y: I.Out[I.f32, ("P",)]):
 """,
         ({"N": 5, "M": 3, "P": 15}, {"N": 1, "M": 1, "P": 1}),
     ),
+    Finding(
+        "a slice of what a view held was taken for the element that is overwritten",
+        """
+@intent.kernel
+def shift_back(u: I.InOut[I.i32, ("N",)]):
+    N = u.shape[0]
+    old = u[...]
+    u[0 : N - 1] = old[1:N]
+""",
+        ({"N": 7}, {"N": 1}),
+    ),
+    Finding(
+        "parallel points overwrote what other points still needed from in front of the loop",
+        """
+@intent.kernel
+def rows_before(u: I.InOut[I.i32, ("M", "N")], v: I.InOut[I.i32, ("M", "N")]):
+    M = u.shape[0]
+    old = u[...]
+    for i in I.parallel(I.domain(1, M)):
+        u[i, :] = old[i - 1, :]
+    first = v[...]
+    for i in I.parallel(I.domain(0, M)):
+        v[i, :] = first[i, :] + first[0, :]
+""",
+        ({"M": 5, "N": 3}, {"M": 1, "N": 1}),
+    ),
+    Finding(
+        "a read in front of a loop was made again in every pass that overwrites it",
+        """
+@intent.kernel
+def twice_written(u: I.InOut[I.i64, ("K", "M")]):
+    for i in range(u.shape[0]):
+        row = u[i, :] + 3
+        for _ in range(2):
+            u[i, :] = row
+""",
+        ({"K": 3, "M": 4}, {"K": 1, "M": 1}),
+    ),
 )
 
 

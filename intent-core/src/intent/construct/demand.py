@@ -9,9 +9,24 @@ from intent import kir
 from intent.construct.definitions import Definitions
 from intent.construct.shapes import reshape_groups
 from intent.kir.walk import operands_of, regions_of
+from intent.types.extent import const
 
 AxisKey = tuple[str, int, int]
 """("for", op id, 0) for a parallel loop, ("store", op id, axis) for an axis of a stored value."""
+
+MOVED = "~"
+"""Marks a key whose axis a value follows at another place than the execution axis' own (a slice, say)."""
+
+
+def moved(key: AxisKey) -> AxisKey:
+    """The key of an axis that is followed at a distance."""
+    return key if key[0].startswith(MOVED) else (MOVED + key[0], key[1], key[2])
+
+
+def unmoved(key: AxisKey) -> AxisKey:
+    """The execution axis that a key follows, at whatever distance."""
+    return key[0].removeprefix(MOVED), key[1], key[2]
+
 
 Signature = tuple[AxisKey, object] | None
 """A coordinate that is exactly one execution axis, with the identity of begin and step; None: anything else."""
@@ -46,9 +61,20 @@ class Demand:
                 else (key, self._base(self.loops[value.id].begin, self.loops[value.id].step))
             )
         op = self.definitions.op.get(value.id)
-        if isinstance(op, kir.Iota) and axes[0] is not None:
+        if isinstance(op, kir.Iota) and axes[0] is not None and not axes[0][0].startswith(MOVED):
             return axes[0], self._base(op.begin, op.step)
         return None
+
+    def _followed(self, value: kir.Value, axes: tuple[AxisKey | None, ...]) -> AxisKey | None:
+        """The execution axis that a coordinate into a value follows."""
+        op = self.definitions.op.get(value.id)
+        if isinstance(op, kir.Iota) and axes[0] is not None:
+            key, base = axes[0], self._base(op.begin, op.step)
+        elif (found := self.signature(value, axes)) is not None:
+            key, base = found
+        else:
+            return None
+        return key if base == (const(0), const(1)) else moved(key)
 
     def _base(self, begin: kir.Value, step: kir.Value) -> object:
         return self.definitions.symbol(begin), self.definitions.symbol(step)
@@ -120,7 +146,8 @@ class Demand:
             case kir.Gather():
                 for v, spread in zip(op.relation.coordinates, op.relation.axes, strict=True):
                     yield v, tuple(axes[a] for a in spread)
-                yield op.source, tuple(s[0] if s else None for s in self.relation(op.relation, axes))
+                coordinates = zip(op.relation.coordinates, op.relation.axes, strict=True)
+                yield op.source, tuple(self._followed(v, tuple(axes[a] for a in s)) for v, s in coordinates)
                 if op.valid is not None:
                     yield op.valid, axes
             case kir.Reduce():

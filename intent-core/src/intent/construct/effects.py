@@ -29,6 +29,8 @@ class Effects:
     definitions: Definitions
     position: dict[int, int] = field(default_factory=dict)
     end: dict[int, int] = field(default_factory=dict)
+    around: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    """The loops around an operation whose passes may be ordered: all but the outermost parallel ones."""
     written: set[str] = field(default_factory=set)
     read: set[str] = field(default_factory=set)
     users: dict[int, list[kir.Op]] = field(default_factory=lambda: defaultdict(list))
@@ -38,7 +40,7 @@ class Effects:
     def of(cls, kernel: kir.Kernel, definitions: Definitions) -> Effects:
         """Index ``kernel``."""
         found = cls(kernel, definitions)
-        found._number(kernel.body, 0)
+        found._number(kernel.body, 0, (), outermost=True)
         found.read = {alias_class(op.source) for op in walk(kernel.body) if isinstance(op, kir.Load)}
         found.read |= {
             alias_class(op.target) for op in walk(kernel.body) if isinstance(op, kir.ScatterReduce)
@@ -46,14 +48,16 @@ class Effects:
         found.written = {w for op in walk(kernel.body) if (w := written_class(op)) is not None}
         return found
 
-    def _number(self, region: kir.Region, n: int) -> int:
+    def _number(self, region: kir.Region, n: int, loops: tuple[int, ...], *, outermost: bool) -> int:
         for op in region.ops:
-            self.position[op.id] = n
+            self.position[op.id], self.around[op.id] = n, loops
             n += 1
+            shared = outermost and isinstance(op, kir.For) and op.parallel
+            within = (*loops, op.id) if isinstance(op, kir.For | kir.While) and not shared else loops
             for value in operands_of(op):
                 self.users[value.id].append(op)
             for inner in regions_of(op):
-                n = self._number(inner, n)
+                n = self._number(inner, n, within, outermost=shared)
                 for value in inner.yields:
                     self.yielding[value.id].append(op)
             self.end[op.id] = n
@@ -73,23 +77,25 @@ class Effects:
             for o in walk(region)
         )
 
-    def last_use(self, value: kir.Value, seen: set[int] | None = None) -> int:
-        """The last position at which a statement needs ``value``, directly or through other values."""
+    def last_use(self, value: kir.Value, within: tuple[int, ...], seen: set[int] | None = None) -> int:
+        """The last position at which a statement needs ``value``, directly or through other values.
+
+        ``within``: the ordered loops around the value. Where another loop needs it, every pass does, to the end.
+        """
         seen = set() if seen is None else seen
         if value.id in seen:
             return -1
         seen.add(value.id)
         last = -1
-        for op in self.users[value.id]:
+        for op, here in (
+            *((op, self.position[op.id]) for op in self.users[value.id]),
+            *((op, self.end[op.id]) for op in self.yielding[value.id]),
+        ):
             if self.has_effect(op):
-                last = max(last, self.position[op.id])
+                others = (self.end[loop] for loop in self.around[op.id] if loop not in within)
+                last = max(last, here, *others)
             else:
-                last = max([last, *(self.last_use(r, seen) for r in op.results)])
-        for op in self.yielding[value.id]:
-            if self.has_effect(op):
-                last = max(last, self.end[op.id])
-            else:
-                last = max([last, *(self.last_use(r, seen) for r in op.results)])
+                last = max([last, *(self.last_use(r, within, seen) for r in op.results)])
         return last
 
     def eager_reads(self) -> set[int]:
@@ -102,7 +108,7 @@ class Effects:
             if not (isinstance(op, kir.Load) and op.source.mutable):
                 continue
             here, cls = self.position[op.id], alias_class(op.source)
-            last = self.last_use(op.result)
+            last = self.last_use(op.result, self.around[op.id])
             if any(w == cls and here < p < last for p, w in writes):
                 found.add(op.id)
         return found

@@ -212,6 +212,9 @@ class Grouping:
             owned = not any(k in unit.shared for unit in units for k in members)
             axes.append(GroupAxis(label, candidate.extent, any(k in singles for k in members), owned))
             keys.update(dict.fromkeys(members, label))
+        for loop in {f.id for unit in units for f in unit.prefix}:
+            if ("for", loop, 0) not in keys:
+                self._declared([u for u in units if any(f.id == loop for f in u.prefix)], ("for", loop, 0))
         statements: set[int] = set()
         for unit in units:
             statements |= {f.id for f in unit.prefix} | {unit.op.id}
@@ -260,6 +263,7 @@ class Grouping:
             alias_class(r.op.source) == cls
             and (r.op.source.name != op.target.name or None in r.signature or r.signature != signature)
             for r in unit.reads
+            if r.op.id not in self.eager
         )
 
     def _independent(self, units: list[Unit], keys: list[AxisKey]) -> bool:
@@ -267,7 +271,7 @@ class Grouping:
         if any(isinstance(op, kir.ScatterReduce) and not has_atomic(op) for u in units for op, _ in u.writes):
             return False
         if all(k[0] == "for" for k in keys) and len(set(keys)) == 1:
-            return True  # declared by the author
+            return self._declared(units, keys[0])
         accesses: list[tuple[kir.Resource, tuple[Signature, ...], kir.Op | None]] = []
         for unit in units:
             accesses += [(target_resource(op), sig, op) for op, sig in unit.writes]
@@ -281,6 +285,26 @@ class Grouping:
             if len(found) > 1 and not self._separated([sig for _, sig, _ in found], set(keys)):
                 return False
         return True
+
+    def _declared(self, units: list[Unit], key: AxisKey) -> bool:
+        """Points are independent by declaration, but not of what they use from in front of the loop.
+
+        Reads there that a point's write may overtake are held at their place, and the points share an instance.
+        """
+        loop = next(f for u in units for f in u.prefix if f.id == key[1])
+        inside = {op.id for op in walk(loop.body)}
+        writes = [(target_resource(op), sig) for u in units for op, sig in u.writes]
+        overtaken: set[int] = set()
+        for read in (r for u in units for r in u.reads if r.op.id not in inside):
+            source = read.op.source
+            met = [(target, sig) for target, sig in writes if alias_class(target) == alias_class(source)]
+            apart = all(target.name == source.name for target, _ in met) and self._separated(
+                [read.signature, *(sig for _, sig in met)], {key}
+            )
+            if met and not apart:
+                overtaken.add(read.op.id)
+        self.eager |= overtaken
+        return not overtaken
 
     def _separated(self, signatures: list[tuple[Signature, ...]], keys: set[AxisKey]) -> bool:
         """Whether some source axis follows the execution axis identically in every access."""

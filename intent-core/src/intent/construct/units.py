@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from intent import kir
 from intent.construct.axes import AxisClasses, loop_axis
 from intent.construct.definitions import Definitions
-from intent.construct.demand import AxisKey, Demand, Read, Signature
+from intent.construct.demand import AxisKey, Demand, Read, Signature, unmoved
 from intent.construct.effects import WRITES, Effects
 from intent.kir.walk import operands_of, regions_of, walk
 from intent.types import Extent
@@ -172,7 +172,7 @@ class Units:
                 unit.producers.add(producer.id)
                 # Along an ordered axis every element needs those before it: work that instances would repeat.
                 ordered = ordered_axis(producer, value_id)
-                own = {a for k, a in enumerate(axes) if k != ordered}
+                own = {unmoved(a) for k, a in enumerate(axes) if k != ordered and a is not None}
                 unit.shared |= {
                     k for c in unit.candidates if not c.declared and not set(c.keys) & own for k in c.keys
                 }

@@ -69,6 +69,7 @@ FAMILIES: Final[tuple[tuple[int, Grow], ...]] = (
     (3, steps.squares),
     (2, steps.helper_effects),
     (2, steps.exchange),
+    (4, steps.snapshots),
     (2, nests.colliding),
     (4, nests.segments),
     (3, nests.triangles),

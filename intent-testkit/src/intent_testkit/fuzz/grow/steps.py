@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from intent_testkit.fuzz.kinds import Param
+from intent_testkit.fuzz.kinds import Param, Value
 from intent_testkit.fuzz.writer import Writer
 
 PUT = """
@@ -91,3 +91,46 @@ def exchange(w: Writer) -> None:
         w.line(f"{u.name}[...] = {v.name}[...]")
         w.line(f"{v.name}[...] = {w.any((old, f'I.maximum({old}, {u.name}[...])'))}")
     w.features.add("steps")
+
+
+def snapshots(w: Writer) -> None:
+    """What a view held before, used while the view is overwritten: by slices, loops or parallel points."""
+    n = w.any(list(w.symbols))
+    rank = w.any((1, 2, 2))
+    shape: tuple[str, ...] = (n,) if rank == 1 else (n, w.any((n, w.dim())))
+    if not w.fits(shape) or min(w.sizes(n)) < 2:
+        return
+    u = w.param("inout", w.any(("i32", "f32", "i64")), shape)
+    rest = ", :" * (rank - 1)
+    one = "1.0" if u.dtype == "f32" else "1"
+    old = w.name("v")
+    start = w.any((f"{u.name}[...]", f"{u.name}[...] + {one}", f"I.cumsum({u.name}[...], axis=0)"))
+    if rank == 2 and shape[0] == shape[1]:
+        start = w.any((start, f"I.transpose({u.name}[...])", f"I.matmul({u.name}[...], {u.name}[...])"))
+    w.line(f"{old} = {start}")
+    i = w.name("i")
+    reads = [f"{old}[{i}{rest}]", f"{old}[{i} - 1{rest}]", f"{old}[0{rest}]", f"{old}[{n} - 1 - {i}{rest}]"]
+    if rank == 2:
+        reads.append(f"I.reduce.max({old}, axis=0)")
+    form = w.any(("parallel", "parallel", "ordered", "slice", "slice back", "both", "again"))
+    if form in {"parallel", "ordered"}:
+        header = f"I.parallel(I.domain(1, {n}))" if form == "parallel" else f"range(1, {n})"
+        with w.block(f"for {i} in {header}:"):
+            w.line(f"{u.name}[{i}{rest}] = I.maximum({w.any(reads)}, {w.any(reads)})")
+    elif form == "again":
+        with w.block(f"for {i} in range(1, {n}):"):
+            row = w.name("v")
+            w.line(f"{row} = {u.name}[{i}{rest}] + {one}")
+            with w.block(f"for _ in range({w.any((0, 1, 2))}):"):
+                w.line(f"{u.name}[{i}{rest}] = I.maximum({row}, {w.any((row, w.any(reads)))})")
+    else:
+        forth = f"{u.name}[1:{n}{rest}] = {old}[0 : {n} - 1{rest}]"
+        back = f"{u.name}[0 : {n} - 1{rest}] = {old}[1:{n}{rest}]"
+        for line in {"slice": [forth], "slice back": [back], "both": [forth, back]}[form]:
+            w.line(line)
+    bound = 30.0 * max(w.sizes(n)) ** 2
+    if w.chance(0.4):
+        w.let(f"{u.name}[...]", u.dtype, shape, bound)
+    if w.chance(0.4):
+        w.pool.append(Value(text=old, dtype=u.dtype, shape=shape, bound=bound))
+    w.features.add("snapshot")
