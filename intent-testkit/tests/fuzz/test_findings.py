@@ -240,6 +240,16 @@ def twice_written(u: I.InOut[I.i64, ("K", "M")]):
 """,
         ({"K": 3, "M": 4}, {"K": 1, "M": 1}),
     ),
+    Finding(
+        "a write by the same lanes was thought to meet the elements that they had read, at other coordinates",
+        """
+@intent.kernel
+def last_row_first(u: I.InOut[I.i32, ("M", "M")], v: I.InOut[I.i32, ("M",)]):
+    v[...] = u[u.shape[0] - 1, :]
+    u[0, :] = v[...]
+""",
+        ({"M": 4}, {"M": 1}),
+    ),
 )
 
 

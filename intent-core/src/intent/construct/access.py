@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from intent import kir
 from intent import physical as ph
-from intent.construct.context import Context, rule
+from intent.construct.context import Context, Place, rule
 from intent.construct.frame import Frame
 from intent.construct.point import Point
 from intent.types import Extent
@@ -116,7 +116,7 @@ def load(c: Context, op: kir.Load, index: int, at: At, frame: Frame) -> Point:
     )
     if op.source.mutable:
         c.emitter.pin()
-        c.read_by(key, dims)
+        c.read_by(key, Place.of(dims, coordinates))
     if fill is None:
         c.load_masks[made.id] = guards
     return Point(made, frozenset(m for p in at for m in p.members) | where.members)

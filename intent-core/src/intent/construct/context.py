@@ -43,6 +43,19 @@ class Slice:
     start: ph.Fragment
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where an access is: the lanes it runs over, and the ids of its coordinates."""
+
+    dims: frozenset[ph.Dim]
+    coordinates: tuple[int, ...]
+
+    @classmethod
+    def of(cls, dims: Iterable[ph.Dim], coordinates: Iterable[ph.Fragment]) -> Place:
+        """The place of an access."""
+        return cls(frozenset(dims), tuple(f.id for f in coordinates))
+
+
 def local_ordinal(c: Context, current: Slice, ordinal: ph.Fragment) -> ph.Fragment:
     """An ordinal of the source axis counted from the beginning of the current slice."""
     definition = c.emitter.definition.get(ordinal.id)
@@ -82,7 +95,7 @@ class Context:
         self.load_masks: dict[int, frozenset[ph.Fragment]] = {}
         self.versions: dict[str, int] = {}
         self.dirty: set[str] = set()
-        self.readers: dict[str, set[frozenset[ph.Dim]]] = {}
+        self.readers: dict[str, set[Place]] = {}
         self.buffers: dict[int, tuple[ph.Buffer, tuple[ph.Dim, ...]]] = {}
         self.regions: dict[object, ph.Region] = {}
         self.workspace: list[ph.Buffer] = []
@@ -338,9 +351,9 @@ class Context:
             inner = inner.parent
         return inner is not None
 
-    def before_atomic(self, key: str, dims: tuple[ph.Dim, ...]) -> None:
+    def before_atomic(self, key: str, place: Place) -> None:
         """An atomic is fenced from plain accesses by other lanes; atomics among themselves need nothing."""
-        if key in self.dirty or self.overtakes(key, dims):
+        if key in self.dirty or self.overtakes(key, place):
             self.fence(key)
 
     def wrote(self, key: str, *, atomic: bool = False) -> None:
@@ -348,13 +361,16 @@ class Context:
         self.dirty.add(by_atomics(key) if atomic else key)
         self.versions[key] = self.versions.get(key, 0) + 1
 
-    def read_by(self, key: str, dims: tuple[ph.Dim, ...]) -> None:
-        """A read of an alias class over the lanes ``dims``."""
-        self.readers.setdefault(key, set()).add(frozenset(dims))
+    def read_by(self, key: str, place: Place) -> None:
+        """A read of an alias class."""
+        self.readers.setdefault(key, set()).add(place)
 
-    def overtakes(self, key: str, dims: tuple[ph.Dim, ...]) -> bool:
-        """Whether a write over ``dims`` could overtake earlier reads: of other lanes, or of replicas of its own."""
-        return any(not dims or lanes != frozenset(dims) for lanes in self.readers.get(key, ()))
+    def overtakes(self, key: str, place: Place) -> bool:
+        """Whether a write could overtake earlier reads: by other lanes, or by replicas of its own.
+
+        Every lane meets its own elements where the coordinates are the same.
+        """
+        return any(not place.dims or earlier != place for earlier in self.readers.get(key, ()))
 
     def settle_dirty(self) -> None:
         """Make every pending write that the kernel reads somewhere visible, once, in front of a loop.

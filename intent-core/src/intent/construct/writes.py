@@ -9,7 +9,7 @@ from intent import kir
 from intent import physical as ph
 from intent.construct.access import Address, address
 from intent.construct.combining import inline
-from intent.construct.context import Context
+from intent.construct.context import Context, Place
 from intent.construct.frame import Frame
 from intent.construct.point import Point
 from intent.types import Extent
@@ -29,6 +29,11 @@ class Target:
     proofs: tuple[ph.Proof, ...]
     dims: tuple[ph.Dim, ...]
     valid: ph.Fragment | None
+
+    @property
+    def place(self) -> Place:
+        """The lanes and the coordinates."""
+        return Place.of(self.dims, self.coordinates)
 
 
 def target_of(
@@ -58,7 +63,7 @@ def write_store(c: Context, op: kir.Store, at: At, frame: Frame, *, snapshot: bo
     """A unique write. ``snapshot``: other lanes may still have to read what it overwrites."""
     value = c.evaluate(op.value, at, frame)
     to = target_of(c, op, op.target.shape, at, frame)
-    if (snapshot and to.key in c.readers) or c.pending(to.key) or c.overtakes(to.key, to.dims):
+    if (snapshot and to.key in c.readers) or c.pending(to.key) or c.overtakes(to.key, to.place):
         c.fence(to.key)  # an earlier write may be of the same element by another lane
     _store(c, to, value.fragment)
 
@@ -79,7 +84,7 @@ def write_scatter(c: Context, op: kir.ScatterReduce, at: At, frame: Frame, *, or
     value = c.evaluate(op.value, at, frame).fragment
     to = target_of(c, op, op.target.shape, at, frame)
     if not ordered and op.kind is not None:
-        c.before_atomic(to.key, to.dims)
+        c.before_atomic(to.key, to.place)
         _atomic(c, to, _ATOMIC[op.kind], (value,), "relaxed", value.dtype)
         c.wrote(to.key, atomic=True)
         return
@@ -139,7 +144,7 @@ def write_atomic(c: Context, op: kir.Atomic, at: At, frame: Frame) -> tuple[ph.F
     to = target_of(c, op, op.target.shape, at, frame)
     if op.order in ("release", "acq_rel"):
         c.settle_writes()
-    c.before_atomic(to.key, to.dims)
+    c.before_atomic(to.key, to.place)
     results = _atomic(c, to, op.kind, values, op.order, op.target.dtype)
     if op.order in ("acquire", "acq_rel"):
         c.settle_writes()
