@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,11 +56,14 @@ class Points:
     def conflict(self, users: Array) -> bool:
         """Whether an element was used by a point that is neither this one nor around or inside it."""
         return any(
-            user not in {0, self.now} | self.around[self.now] and self.now not in self.around[user]
+            user == SEVERAL
+            or user not in {0, self.now} | self.around[self.now]
+            and self.now not in self.around[user]
             for user in np.unique(users).tolist()
         )
 
 
+SEVERAL: Final = -1
 POINTS = Points()
 
 
@@ -88,7 +91,8 @@ class View:
             raise Invalid("an element is read that was never written")
         if POINTS.now:
             self._meet(self.wrote[where])
-            self.read[where] = POINTS.now
+            before = self.read[where]
+            self.read[where] = np.where((before == 0) | (before == POINTS.now), POINTS.now, SEVERAL)
         return tensor(np.array(self.array[where]))
 
     def __setitem__(self, key: Any, value: Any) -> None:
