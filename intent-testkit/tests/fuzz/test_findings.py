@@ -250,6 +250,24 @@ def last_row_first(u: I.InOut[I.i32, ("M", "M")], v: I.InOut[I.i32, ("M",)]):
 """,
         ({"M": 4}, {"M": 1}),
     ),
+    Finding(
+        "the final value of a loop was taken from where it had been computed for some of its elements only",
+        """
+@intent.kernel
+def valid_rows(x: I.In[I.f64, (3, "M")], y: I.Out[I.f64, (3, "M")], z: I.Out[I.f64, ("M",)]):
+    M = x.shape[1]
+    c = x[...]
+    n = I.cast(0, I.i32)
+    while n < 2 and I.reduce.sum(I.cast(c > 0.0, I.i32), axis=(0, 1)) < 6:
+        c = c + 1.0
+        n = n + 1
+    rows = I.indices(I.domain(0, 3))
+    columns = I.indices(I.domain(0, M))
+    y[...] = I.gather(c, index=((rows - 2)[:, None], columns[None, :]), valid=(rows >= 2)[:, None])
+    z[...] = I.cummax(I.reduce.max(c, axis=0) + I.reduce.max(c, axis=0), axis=0)
+""",
+        ({"M": 3}, {"M": 1}),
+    ),
 )
 
 

@@ -38,9 +38,15 @@ def relocate(
     at: tuple[Point, ...],
     full: frozenset[int],
 ) -> ph.Fragment:
-    """``value``, held at ``home``, wanted at ``at``. ``full``: axes whose home is the whole axis in lanes."""
+    """``value``, held at ``home``, wanted at ``at``. ``full``: axes whose home is the whole axis in lanes.
+
+    At one coordinate, a home that rests on more predicates than are wanted holds too little.
+    """
     moved: list[tuple[ph.Dim, Point]] = []
+    wanted = frozenset(m for p in at for m in p.members)
     for axis, (here, there) in enumerate(zip(home, at, strict=True)):
+        if axis not in full and not here.members <= wanted:
+            raise NotAtHome(component, axis)
         if here.fragment.id == there.fragment.id:
             continue
         if axis not in full:
