@@ -12,6 +12,7 @@ from intent.construct.effects import Effects
 from intent.construct.groups import Group, Grouping
 from intent.construct.inner import walked_axes
 from intent.construct.point import Facts
+from intent.construct.reasons import Apart
 from intent.kir.walk import walk
 from intent.types import Extent
 from intent.types.extent import ceildiv, maximum
@@ -40,6 +41,7 @@ class Analysis:
     bounds: UpperBounds
     groups: list[Group] = field(default_factory=list)
     inner: dict[str, InnerAxis] = field(default_factory=dict)
+    apart: tuple[Apart, ...] = ()
 
     def trip_count(self, op: kir.For) -> Extent:
         """The number of iterations of a loop."""
@@ -68,7 +70,8 @@ def analyze(kernel: kir.Kernel) -> Analysis:
     classes = classify(kernel)
     effects = Effects.of(kernel, definitions)
     found = Analysis(kernel, definitions, classes, effects, known, values, trips, UpperBounds(kernel, facts))
-    found.groups = Grouping(kernel, definitions, classes, effects, trips, facts).groups()
+    grouping = Grouping(kernel, definitions, classes, effects, trips, facts)
+    found.groups, found.apart = grouping.groups(), tuple(grouping.apart)
     _inner_axes(found)
     return found
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 
 from intent import kir
 from intent.construct.alias import alias_class, by_atomics
@@ -11,6 +12,7 @@ from intent.construct.definitions import Definitions
 from intent.construct.demand import AxisKey, Signature
 from intent.construct.effects import WRITES, Effects
 from intent.construct.point import Facts
+from intent.construct.reasons import Apart, Dependence, Joined, Refused
 from intent.construct.steering import single_points
 from intent.construct.units import Candidate, Unit, Units, target_resource
 from intent.kir.walk import regions_of, walk
@@ -22,13 +24,15 @@ class GroupAxis:
     """An axis of the group's instance domain.
 
     ``single``: its block must be 1 (control depends on the point). ``owned``: every structured value of the group
-    varies along it or the author declared it, so that instances share no work.
+    varies along it or the author declared it, so that instances share no work. ``exclusive``: instances that
+    differ in it never meet in one element, not even in colliding writes.
     """
 
     label: str
     extent: Extent
     single: bool = False
     owned: bool = True
+    exclusive: bool = True
 
 
 @dataclass
@@ -39,6 +43,7 @@ class Group:
     included. ``steering``: parallel loops whose points must run one by one. ``eager``: reads held at their position.
     ``snapshot``: stores that overwrite what other lanes of the same statement read. ``ordered``: writes and loops
     that must run one element after the other. ``joined``: why units were joined.
+    ``refused``: why other axes stay inside.
     """
 
     axes: tuple[GroupAxis, ...]
@@ -47,9 +52,10 @@ class Group:
     eager: set[int]
     snapshot: set[int]
     ordered: set[int]
-    joined: tuple[str, ...] = ()
+    joined: tuple[Joined, ...] = ()
     units: tuple[Unit, ...] = ()
     steering: frozenset[int] = frozenset()
+    refused: tuple[Refused, ...] = ()
 
     @property
     def shared_out(self) -> set[str]:
@@ -66,9 +72,7 @@ class Group:
         return (written & plain) | {by_atomics(cls) for cls in written - plain}
 
     def _indivisible(self, op: kir.Op) -> bool:
-        if isinstance(op, kir.ScatterReduce):
-            return has_atomic(op) and op.id not in self.ordered
-        return isinstance(op, kir.Atomic)
+        return isinstance(op, kir.Atomic | kir.ScatterReduce) and op.id not in self.ordered
 
 
 class Grouping:
@@ -88,6 +92,7 @@ class Grouping:
         self.effects = effects
         self.units = Units(kernel, definitions, classes, effects, trips).units
         self.eager = effects.eager_reads()
+        self.apart: list[Apart] = []
 
     def groups(self) -> list[Group]:
         """The groups in program order of their first effect."""
@@ -96,9 +101,9 @@ class Grouping:
 
     # -- connection ------------------------------------------------------------------------------------------------
 
-    def _connect(self) -> list[tuple[list[int], tuple[str, ...]]]:
+    def _connect(self) -> list[tuple[list[int], tuple[Joined, ...]]]:
         parent = list(range(len(self.units)))
-        why: dict[int, list[str]] = {}
+        why: dict[int, list[Joined]] = {}
 
         def find(k: int) -> int:
             while parent[k] != k:
@@ -108,7 +113,9 @@ class Grouping:
         for b in range(len(self.units)):
             for a in range(b):
                 reason = self._connected(self.units[a], self.units[b])
-                if reason is None:
+                if isinstance(reason, Apart):
+                    self.apart.append(reason)
+                if not isinstance(reason, Joined):
                     continue
                 ra, rb = find(a), find(b)
                 if ra != rb:
@@ -117,25 +124,30 @@ class Grouping:
         clusters: dict[int, list[int]] = {}
         for k in range(len(self.units)):
             clusters.setdefault(find(k), []).append(k)
-        return [(members, tuple(dict.fromkeys(why.get(root, [])))) for root, members in clusters.items()]
+        return [(members, tuple(why.get(root, []))) for root, members in clusters.items()]
 
-    def _connected(self, a: Unit, b: Unit) -> str | None:
-        for name in sorted(self._conflicts(a, b)):
-            return f"both use {name}, which one of them writes"
+    def _connected(self, a: Unit, b: Unit) -> Joined | Apart | None:
+        """Why two units share a group, or why they do not although they have something in common."""
+        first, second = a.op.id, b.op.id
+        conflicts, harmless = self._conflicts(a, b)
+        if conflicts:
+            return Joined(first=first, second=second, because="memory", names=tuple(sorted(conflicts)))
         if (a.provides & b.needs) or (b.provides & a.needs):
-            return "one uses what the other's effect yields"
-        shared = (a.producers & b.producers) or (a.computed & b.computed)
+            return Joined(first=first, second=second, because="result")
+        shared = tuple(sorted((a.producers & b.producers) or (a.computed & b.computed)))
         if shared and self._common([a, b]):
-            return "they share a producer"
-        return None
+            return Joined(first=first, second=second, because="producer", producers=shared)
+        if harmless:
+            return Apart(first=first, second=second, because="disjoint", names=tuple(sorted(harmless)))
+        return Apart(first=first, second=second, because="no axis", producers=shared) if shared else None
 
-    def _conflicts(self, a: Unit, b: Unit) -> set[str]:
-        found = set()
+    def _conflicts(self, a: Unit, b: Unit) -> tuple[set[str], set[str]]:
+        """The alias classes that order the units, and those both write without meeting."""
         a_writes = {alias_class(target_resource(op)) for op, _ in a.writes}
         b_writes = {alias_class(target_resource(op)) for op, _ in b.writes}
         a_reads = {alias_class(r.op.source) for r in a.reads}
         b_reads = {alias_class(r.op.source) for r in b.reads}
-        found |= (a_writes & b_reads) | (b_writes & a_reads)
+        found = (a_writes & b_reads) | (b_writes & a_reads)
         for cls in a_writes & b_writes:
             pairs = [
                 (x, y)
@@ -145,7 +157,7 @@ class Grouping:
             ]
             if not all(self._disjoint(x, y) or commute(x, y) for x, y in pairs):
                 found.add(cls)
-        return found
+        return found, (a_writes & b_writes) - found
 
     def _disjoint(self, x: kir.Op, y: kir.Op) -> bool:
         """Whether two unique writes go to ranges of one axis of which one ends before the other begins."""
@@ -199,9 +211,9 @@ class Grouping:
                 found.append((candidate, [k for m in matches for k in m.keys]))
         return found
 
-    def _group(self, units: list[Unit], why: tuple[str, ...]) -> Group:
-        common = self._common(units)
-        common = [(c, keys) for c, keys in common if self._independent(units, keys)]
+    def _group(self, units: list[Unit], why: tuple[Joined, ...]) -> Group:
+        found = [(c, keys, self._dependence(units, keys)) for c, keys in self._common(units)]
+        common = [(c, keys) for c, keys, dependence in found if dependence is None]
         axes: list[GroupAxis] = []
         keys: dict[AxisKey, str] = {}
         used: dict[str, int] = {}
@@ -210,7 +222,8 @@ class Grouping:
             n = used[candidate.label] = used.get(candidate.label, 0) + 1
             label = candidate.label if n == 1 else f"{candidate.label}.{n}"
             owned = not any(k in unit.shared for unit in units for k in members)
-            axes.append(GroupAxis(label, candidate.extent, any(k in singles for k in members), owned))
+            single = any(k in singles for k in members)
+            axes.append(GroupAxis(label, candidate.extent, single, owned, self._exclusive(units, members)))
             keys.update(dict.fromkeys(members, label))
         for loop in {f.id for unit in units for f in unit.prefix}:
             if ("for", loop, 0) not in keys:
@@ -233,19 +246,20 @@ class Grouping:
             statements,
             self.eager,
             snapshot,
-            self._ordered(units),
+            self._collisions(units),
             why,
             tuple(units),
             frozenset(loop for _, loop, _ in singles),
+            _refused(units, found),
         )
 
-    def _ordered(self, units: list[Unit]) -> set[int]:
-        """Colliding writes that no atomic performs, and the loops around them."""
-        found = set()
+    def _collisions(self, units: list[Unit]) -> dict[int, frozenset[int]]:
+        """The colliding writes, and the operations around each that walk its elements."""
+        found = {}
         for unit in units:
             for op in (unit.op, *(o for r in regions_of(unit.op) for o in walk(r))):
-                if isinstance(op, kir.ScatterReduce) and not has_atomic(op):
-                    found |= {op.id, *(f.id for f in unit.prefix), *self._around(unit.op, op)}
+                if isinstance(op, kir.ScatterReduce):
+                    found[op.id] = frozenset({f.id for f in unit.prefix} | self._around(unit.op, op))
         return found
 
     def _around(self, outer: kir.Op, inner: kir.Op) -> set[int]:
@@ -266,12 +280,12 @@ class Grouping:
             if r.op.id not in self.eager
         )
 
-    def _independent(self, units: list[Unit], keys: list[AxisKey]) -> bool:
-        """Whether instances that differ in this axis never touch the same element, one of them writing."""
+    def _dependence(self, units: list[Unit], keys: list[AxisKey]) -> Dependence | None:
+        """What is between instances that differ in this axis; None when no two touch one element, one writing."""
         if any(isinstance(op, kir.ScatterReduce) and not has_atomic(op) for u in units for op, _ in u.writes):
-            return False
+            return "collision"
         if all(k[0] == "for" for k in keys) and len(set(keys)) == 1:
-            return self._declared(units, keys[0])
+            return None if self._declared(units, keys[0]) else "read in front"
         accesses: list[tuple[kir.Resource, tuple[Signature, ...], kir.Op | None]] = []
         for unit in units:
             accesses += [(target_resource(op), sig, op) for op, sig in unit.writes]
@@ -281,10 +295,10 @@ class Grouping:
             if all(isinstance(write, kir.Atomic | kir.ScatterReduce) for _, _, write in found):
                 continue  # concurrent by their own semantics
             if len({a.name for a, _, _ in found}) > 1:
-                return False  # equal coordinates of two views of one alias group need not be one element
+                return "aliases"  # equal coordinates of two views of one alias group need not be one element
             if len(found) > 1 and not self._separated([sig for _, sig, _ in found], set(keys)):
-                return False
-        return True
+                return "same element"
+        return None
 
     def _declared(self, units: list[Unit], key: AxisKey) -> bool:
         """Points are independent by declaration, but not of what they use from in front of the loop.
@@ -306,6 +320,30 @@ class Grouping:
         self.eager |= overtaken
         return not overtaken
 
+    def _exclusive(self, units: list[Unit], keys: list[AxisKey]) -> bool:
+        """Whether colliding writes follow the axis too, so that every element has one owner."""
+        collided = {
+            alias_class(op.target) for u in units for op, _ in u.writes if isinstance(op, kir.ScatterReduce)
+        }
+        for cls in collided:
+            found = [
+                (op.target.name, sig)
+                for u in units
+                for op, sig in u.writes
+                if alias_class(target_resource(op)) == cls and isinstance(op, WRITES)
+            ]
+            found += [
+                (r.op.source.name, r.signature)
+                for u in units
+                for r in u.reads
+                if alias_class(r.op.source) == cls
+            ]
+            if len({name for name, _ in found}) > 1 or not self._separated(
+                [sig for _, sig in found], set(keys)
+            ):
+                return False
+        return True
+
     def _separated(self, signatures: list[tuple[Signature, ...]], keys: set[AxisKey]) -> bool:
         """Whether some source axis follows the execution axis identically in every access."""
         for column in zip(*signatures, strict=False):
@@ -317,12 +355,28 @@ class Grouping:
         return False
 
 
-def has_atomic(op: kir.ScatterReduce) -> bool:
-    """Whether GPUs have an indivisible form of this collision."""
-    if op.kind is None:
-        return False
-    wide = op.target.dtype.name in ("i32", "i64", "u32", "u64")
-    return wide or (op.kind == "sum" and op.target.dtype.name in ("f32", "f64", "f16", "bf16"))
+def _refused(
+    units: list[Unit], found: list[tuple[Candidate, list[AxisKey], Dependence | None]]
+) -> tuple[Refused, ...]:
+    """Why axes that statements have are not axes of the group."""
+    refused = [
+        Refused(statement=units[0].op.id, label=c.label, extent=c.extent, because=dependence)
+        for c, _, dependence in found
+        if dependence is not None
+    ]
+    common = {key for _, keys, _ in found for key in keys}
+    for unit in units:
+        statement = unit.op.id
+        refused += [
+            Refused(statement=statement, label=c.label, extent=c.extent, because="uncommon")
+            for c in unit.candidates
+            if common.isdisjoint(c.keys)
+        ]
+        refused += [
+            Refused(statement=statement, label=label, extent=extent, because="run time")
+            for label, extent in unit.unknown
+        ]
+    return tuple(refused)
 
 
 def commute(x: kir.Op, y: kir.Op) -> bool:

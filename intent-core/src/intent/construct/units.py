@@ -45,7 +45,8 @@ class Unit:
 
     ``producers``: structured operations it needs; ``computed``: pointwise values; ``provides`` and
     ``needs``: effects of its own and of others whose results it uses; ``shared``: axes along which some
-    structured value does not vary, so that instances split along them would compute it again.
+    structured value does not vary, so that instances split along them would compute it again; ``unknown``: axes,
+    with their extents, whose extents are not known before the launch.
     """
 
     prefix: tuple[kir.For, ...]
@@ -58,6 +59,7 @@ class Unit:
     provides: set[int] = field(default_factory=set)
     needs: set[int] = field(default_factory=set)
     shared: set[AxisKey] = field(default_factory=set)
+    unknown: tuple[tuple[str, Extent], ...] = ()
 
 
 class Units:
@@ -91,8 +93,9 @@ class Units:
             for f in prefix
         ]
         candidates += self._written_axes([op] if isinstance(op, WRITES) else self._inner_writes(op))
+        unknown = tuple((c.label, c.extent) for c in candidates if not c.extent.launch_visible)
         candidates = [c for c in candidates if c.extent.launch_visible and c.extent.const != 1]
-        unit = Unit(prefix, op, candidates)
+        unit = Unit(prefix, op, candidates, unknown=unknown)
         self._trace(unit)
         return unit
 
