@@ -1,0 +1,169 @@
+"""What emission hands to build, launch and emulation: the text, the kernel's arguments, and the layout it is for.
+
+The text is one file. Its parts, in this order::
+
+    // softmax, made by Intent                         a comment
+    // layout: ...                                     the layout block, from LAYOUT_BEGIN to LAYOUT_END
+    typedef int Index;                                   int, or long long where int cannot be proven to do
+    constexpr Index x_stride_1 = 1;                      each stride that is 1
+    constexpr int x_divisor = 16;                        each divisor that the text asks for
+    // end of layout
+    ...                                                 parts of the prelude that the text uses
+    extern "C" __global__ void __launch_bounds__(128) softmax(
+        const float* x,
+        Index x_stride_0,
+        Index /* x_stride_1 */,                           a stride that is 1 is passed and not read
+        Index M) {
+
+A build for other arguments is the same text with another layout block (:func:`specialised`); what depends on the layout
+is written as ``if constexpr (x_divisor >= 16 && x_stride_1 == 1 && ...)`` or through templates of such constants.
+
+Rules that launch and emulation rely on:
+
+- The grid is one-dimensional and exactly as long as the program space; the block has ``threads`` threads.
+- All shared memory is ``it_shared`` (an array of ``shared_bytes`` bytes, aligned to 128, declared by the prelude); the
+  text cuts it into pieces by pointers of constant offset.
+- Global and shared memory are touched only through functions of the prelude that take the base pointer (the
+  argument itself for a view or a workspace buffer, the piece for shared memory) and an index; emulation checks bounds and
+  races there.
+- Barriers are ``__syncthreads()`` and ``__syncwarp()``; shuffles and votes are the prelude's, with a constant
+  mask.
+- A name that starts with ``it_`` or ``IT_`` is the prelude's.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from intent.types import Extent
+
+__all__ = [
+    "C_TYPES", "LAYOUT_BEGIN", "LAYOUT_END", "Emitted", "Kind", "Layout", "Parameter", "Signature", "default_layout",
+    "layout_block", "parameter_list", "specialised",
+]  # fmt: skip
+
+Kind = Literal["view", "buffer", "stride", "extent", "scalar"]
+
+LAYOUT_BEGIN: Final = "// layout: what this build knows of its arguments"
+LAYOUT_END: Final = "// end of layout"
+MOST: Final = 16
+"""The greatest divisor that a layout tells apart: accesses are at most 16 bytes wide."""
+
+C_TYPES: Final = {
+    "bool": "bool", "i8": "signed char", "i16": "short", "i32": "int", "i64": "long long", "index": "Index",
+    "u8": "unsigned char", "u16": "unsigned short", "u32": "unsigned", "u64": "unsigned long long",
+    "f16": "it_f16", "bf16": "it_bf16", "f32": "float", "f64": "double",
+    "f8e4m3fn": "it_f8e4m3fn", "f8e5m2": "it_f8e5m2",
+}  # fmt: skip
+"""C++ type of an element of each dtype, in memory and in registers. Views of ``index`` hold ``long long``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """One argument of the emitted kernel.
+
+    ``view``: the address of element 0 of ``view``; ``buffer``: the address of workspace buffer ``buffer``; ``stride``: of
+    ``view`` along ``axis`` in elements; ``extent``: the symbol ``name``; ``scalar``: the run-time scalar ``name``.
+    ``type`` is its C++ type as written, ``dtype`` the element type of a pointer or the scalar's own.
+    ``divisor``: the name of the layout's constant that divides it (a pointer: its address in bytes), or "".
+    """
+
+    emitted: str
+    kind: Kind
+    type: str
+    dtype: str = ""
+    view: str = ""
+    axis: int = 0
+    name: str = ""
+    buffer: int = -1
+    divisor: str = ""
+
+    @property
+    def index(self) -> bool:
+        """Whether its C++ type is Index, whose width the layout decides."""
+        return self.type == "Index"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signature:
+    """All arguments in order, how many threads and shared bytes a block has, and what 32-bit indices need.
+
+    ``facts``: bounds (low, high) that must fit int32, and ``signs``: extents that must be >= 0, for Index to be int.
+    """
+
+    parameters: tuple[Parameter, ...]
+    threads: int
+    shared_bytes: int = 0
+    facts: tuple[tuple[Extent, Extent], ...] = ()
+    signs: tuple[Extent, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Emitted:
+    """The text for the default layout, the kernel's name in it, and its arguments."""
+
+    text: str
+    entry: str
+    signature: Signature
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """What a build knows of its arguments: the variant key.
+
+    ``small``: Index is int. ``ones``: emitted names of strides that are 1. ``divisors``: for each parameter that
+    asks, the greatest power of two up to 16 that divides it, by the constant's name.
+    """
+
+    small: bool = True
+    ones: frozenset[str] = frozenset()
+    divisors: tuple[tuple[str, int], ...] = ()
+
+
+def default_layout(signature: Signature) -> Layout:
+    """Contiguous row-major views at aligned addresses, extents of any size."""
+    last: dict[str, Parameter] = {}
+    for p in signature.parameters:
+        if p.kind == "stride" and (p.view not in last or last[p.view].axis < p.axis):
+            last[p.view] = p
+    divisors = tuple(
+        (p.divisor, MOST if p.kind in ("view", "buffer") else 1) for p in signature.parameters if p.divisor
+    )
+    return Layout(ones=frozenset(p.emitted for p in last.values()), divisors=divisors)
+
+
+def layout_block(signature: Signature, layout: Layout) -> list[str]:
+    """The lines of the layout block, its first and last line included."""
+    lines = [LAYOUT_BEGIN, f"typedef {'int' if layout.small else 'long long'} Index;"]
+    lines += [f"constexpr Index {p.emitted} = 1;" for p in signature.parameters if p.emitted in layout.ones]
+    lines += [f"constexpr int {name} = {value};" for name, value in layout.divisors]
+    return [*lines, LAYOUT_END]
+
+
+def parameter_list(signature: Signature, layout: Layout) -> list[str]:
+    """The parameters as written in the kernel's head, one each; those that the layout fixes have no name."""
+    return [
+        f"{p.type} /* {p.emitted} */" if p.emitted in layout.ones else _declared(p)
+        for p in signature.parameters
+    ]
+
+
+def _declared(parameter: Parameter) -> str:
+    return f"{parameter.type} {parameter.emitted}"
+
+
+def specialised(text: str, signature: Signature, layout: Layout) -> str:
+    """The text for ``layout``, whatever layout it was for."""
+    head, rest = text.split(LAYOUT_BEGIN, 1)
+    _, tail = rest.split(LAYOUT_END, 1)
+    kernel = tail.rindex("__global__")
+    before, after = tail[:kernel], tail[kernel:]
+    for p in signature.parameters:
+        if p.kind == "stride":
+            name = re.escape(p.emitted)
+            either = rf"\bIndex (?:{name}\b|/\* {name} \*/)"
+            wanted = f"Index /* {p.emitted} */" if p.emitted in layout.ones else _declared(p)
+            after = re.sub(either, wanted, after, count=1)
+    return head + "\n".join(layout_block(signature, layout)) + before + after
