@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 from intent import kir
 from intent.construct.alias import alias_class, by_atomics
@@ -24,15 +23,13 @@ class GroupAxis:
     """An axis of the group's instance domain.
 
     ``single``: its block must be 1 (control depends on the point). ``owned``: every structured value of the group
-    varies along it or the author declared it, so that instances share no work. ``exclusive``: instances that
-    differ in it never meet in one element, not even in colliding writes.
+    varies along it or the author declared it, so that instances share no work.
     """
 
     label: str
     extent: Extent
     single: bool = False
     owned: bool = True
-    exclusive: bool = True
 
 
 @dataclass
@@ -72,7 +69,9 @@ class Group:
         return (written & plain) | {by_atomics(cls) for cls in written - plain}
 
     def _indivisible(self, op: kir.Op) -> bool:
-        return isinstance(op, kir.Atomic | kir.ScatterReduce) and op.id not in self.ordered
+        if isinstance(op, kir.ScatterReduce):
+            return has_atomic(op) and op.id not in self.ordered
+        return isinstance(op, kir.Atomic)
 
 
 class Grouping:
@@ -222,8 +221,7 @@ class Grouping:
             n = used[candidate.label] = used.get(candidate.label, 0) + 1
             label = candidate.label if n == 1 else f"{candidate.label}.{n}"
             owned = not any(k in unit.shared for unit in units for k in members)
-            single = any(k in singles for k in members)
-            axes.append(GroupAxis(label, candidate.extent, single, owned, self._exclusive(units, members)))
+            axes.append(GroupAxis(label, candidate.extent, any(k in singles for k in members), owned))
             keys.update(dict.fromkeys(members, label))
         for loop in {f.id for unit in units for f in unit.prefix}:
             if ("for", loop, 0) not in keys:
@@ -246,20 +244,20 @@ class Grouping:
             statements,
             self.eager,
             snapshot,
-            self._collisions(units),
+            self._ordered(units),
             why,
             tuple(units),
             frozenset(loop for _, loop, _ in singles),
             _refused(units, found),
         )
 
-    def _collisions(self, units: list[Unit]) -> dict[int, frozenset[int]]:
-        """The colliding writes, and the operations around each that walk its elements."""
-        found = {}
+    def _ordered(self, units: list[Unit]) -> set[int]:
+        """Colliding writes that no atomic performs, and the loops around them."""
+        found = set()
         for unit in units:
             for op in (unit.op, *(o for r in regions_of(unit.op) for o in walk(r))):
-                if isinstance(op, kir.ScatterReduce):
-                    found[op.id] = frozenset({f.id for f in unit.prefix} | self._around(unit.op, op))
+                if isinstance(op, kir.ScatterReduce) and not has_atomic(op):
+                    found |= {op.id, *(f.id for f in unit.prefix), *self._around(unit.op, op)}
         return found
 
     def _around(self, outer: kir.Op, inner: kir.Op) -> set[int]:
@@ -320,30 +318,6 @@ class Grouping:
         self.eager |= overtaken
         return not overtaken
 
-    def _exclusive(self, units: list[Unit], keys: list[AxisKey]) -> bool:
-        """Whether colliding writes follow the axis too, so that every element has one owner."""
-        collided = {
-            alias_class(op.target) for u in units for op, _ in u.writes if isinstance(op, kir.ScatterReduce)
-        }
-        for cls in collided:
-            found = [
-                (op.target.name, sig)
-                for u in units
-                for op, sig in u.writes
-                if alias_class(target_resource(op)) == cls and isinstance(op, WRITES)
-            ]
-            found += [
-                (r.op.source.name, r.signature)
-                for u in units
-                for r in u.reads
-                if alias_class(r.op.source) == cls
-            ]
-            if len({name for name, _ in found}) > 1 or not self._separated(
-                [sig for _, sig in found], set(keys)
-            ):
-                return False
-        return True
-
     def _separated(self, signatures: list[tuple[Signature, ...]], keys: set[AxisKey]) -> bool:
         """Whether some source axis follows the execution axis identically in every access."""
         for column in zip(*signatures, strict=False):
@@ -377,6 +351,14 @@ def _refused(
             for label, extent in unit.unknown
         ]
     return tuple(refused)
+
+
+def has_atomic(op: kir.ScatterReduce) -> bool:
+    """Whether GPUs have an indivisible form of this collision."""
+    if op.kind is None:
+        return False
+    wide = op.target.dtype.name in ("i32", "i64", "u32", "u64")
+    return wide or (op.kind == "sum" and op.target.dtype.name in ("f32", "f64", "f16", "bf16"))
 
 
 def commute(x: kir.Op, y: kir.Op) -> bool:
