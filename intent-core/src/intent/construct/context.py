@@ -237,7 +237,7 @@ class Context:
             if name not in taken and sizes.get(name, size) == size:
                 break
             n += 1
-        dim = ph.Dim(name, size)
+        dim = ph.Dim(name, size, axis=label)
         self.emitter.order.add(dim, before)
         return dim
 

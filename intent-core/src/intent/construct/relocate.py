@@ -1,14 +1,22 @@
-"""Held values at other coordinates: by identity, by renaming a lane, or by selecting one lane.
+"""Held values at other coordinates: by identity, by renaming a lane, by selecting one lane, or through a buffer.
 
 A held value (a carried tensor, say) exists at its home coordinates only. Where an axis is resident at home, any
-other coordinate picks the lane whose number it is: exact for every dtype, since exactly one lane is kept.
+other coordinate picks the lane whose number it is: exact for every dtype, since exactly one lane is kept. That compares
+every lane with every coordinate, so many lanes are read back from a buffer instead.
 """
 
 from __future__ import annotations
 
+from math import prod
+from typing import Final
+
 from intent import physical as ph
 from intent.construct.context import Context
 from intent.construct.point import Point
+from intent.types.extent import const
+
+COMPARED: Final = 4096
+"""Up to this many lanes x coordinates are compared; beyond, a value goes through a buffer."""
 
 
 class NotAtHome(Exception):
@@ -71,8 +79,52 @@ def relocate(
         if lane is not None and lane.size == dim.size and lane not in value.dims:
             value = _rename(c, value, dim, lane)
         else:
-            value = pick(c, value, dim, there.fragment)
+            value = _at(c, value, dim, there)
     return value
+
+
+def _at(c: Context, value: ph.Fragment, dim: ph.Dim, there: Point) -> ph.Fragment:
+    """The lane of ``dim`` at a coordinate, in the cheaper of the two ways."""
+    lanes = {*value.dims, *there.fragment.dims}
+    if prod(d.size for d in lanes) <= COMPARED:
+        return pick(c, value, dim, there.fragment)
+    return _through_buffer(c, value, dim, there)
+
+
+def _through_buffer(c: Context, value: ph.Fragment, dim: ph.Dim, there: Point) -> ph.Fragment:
+    """The lane of ``dim`` at a coordinate, written for all lanes and read back by those that want it."""
+    e = c.emitter
+    owner = tuple(d for d in value.dims if d != dim)
+    shape = tuple(const(d.size) for d in (*owner, dim))
+    buffer = ph.Buffer(id=c.next_buffer(), name=value.name or "moved", dtype=value.dtype, shape=shape)
+    c.workspace.append(buffer)
+    e.effect(ph.BufferAlloc, buffer=buffer)
+    if e.current.depth:
+        e.effect(ph.Fence, target=buffer)  # reads of the pass before must be over
+    own = tuple(e.lane(d) for d in owner)
+    e.effect(
+        ph.Store,
+        target=buffer,
+        coordinates=(*own, e.lane(dim)),
+        value=value,
+        valid=None,
+        dims=value.dims,
+        proofs=tuple("region" for _ in shape),
+    )
+    e.effect(ph.Fence, target=buffer)
+    inside = e.compare("ge", there.fragment, e.index(0))
+    inside = e.pointwise("and", inside, e.compare("lt", there.fragment, e.index(dim.size)))
+    coordinates = (*own, there.fragment)
+    return e.emit(
+        ph.Load,
+        ((value.dtype, e.union((*coordinates, inside))),),
+        source=buffer,
+        coordinates=coordinates,
+        valid=inside,
+        proofs=(*("region" for _ in owner), "guard"),
+        name=value.name,
+        least=e.current,
+    )[0]
 
 
 def _rename(c: Context, value: ph.Fragment, source: ph.Dim, target: ph.Dim) -> ph.Fragment:

@@ -13,10 +13,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, order=True)
 class Dim:
-    """A named lane dimension of static ``size``. Two dims are the same lane axis only if they are equal."""
+    """A named lane dimension of static ``size``. Two dims are the same lane axis only if they are equal.
+
+    ``axis`` names the class of axes whose members the lanes are, as plans do; it is for people and for planning.
+    """
 
     name: str
     size: int
+    axis: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         return f"{self.name}:{self.size}"

@@ -26,6 +26,7 @@ from intent.kir.walk import walk
 from intent.physical import Guard
 from intent.planning.legal import bound_of, divisible, legal, must_be_whole, power_of_two, size_of
 from intent.planning.tiles import NARROW, Tile, tile_of
+from intent.planning.widest import fitted
 from intent.provider import Capabilities
 from intent.types import Extent
 
@@ -62,7 +63,7 @@ class _Planner:
         groups = tuple(self._group(g, dict(inner)) for g in self.analysis.groups)
         guards = tuple(sorted(self.guards, key=str))
         made = Plan(groups=groups, guards=guards, knobs=knobs(self.knobs), name="default")
-        return legal(made, self.analysis, self.capabilities)
+        return fitted(legal(made, self.analysis, self.capabilities), self.analysis, self.whole)
 
     def _tiles(self) -> dict[str, Tile]:
         """The smallest tile that any contraction over an axis wants, by label of the axis."""

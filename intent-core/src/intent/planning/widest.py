@@ -1,0 +1,111 @@
+"""Keeping every fragment of a plan within the registers of one program instance.
+
+The rules of the default plan look at one axis at a time; lanes of several axes multiply where a value has them
+all. What construction makes of a plan shows which do, so a plan that could be too wide is tried, and its widest
+fragment narrowed along its longest axis until it fits.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from math import prod
+from typing import Final
+
+from intent.construct import Analysis, GroupPlan, Plan, construct, serial
+from intent.construct.plan import knobs
+from intent.diagnostics import PlanError
+from intent.physical import Dim, Guard, Program
+from intent.physical.walk import walk
+
+LANES: Final = 32768
+"""Lanes of one fragment: 128 registers a thread of 8 warps, as in a matrix tile of 128 x 256."""
+LANES_A_WARP: Final = 4096
+
+
+def fitted(plan: Plan, analysis: Analysis, whole: Iterable[str]) -> Plan:
+    """The plan with blocks narrowed until no fragment has more than ``LANES`` lanes, where that is possible.
+
+    Axes in ``whole`` stay resident. ``num_warps`` grows with the widest fragment.
+    """
+    fixed = frozenset(whole)
+    room = LANES_A_WARP * dict(plan.knobs).get("num_warps", 1)
+    times = _times(analysis)
+    while any(_bound(group, times) > room for group in plan.groups):
+        try:
+            program = construct(analysis.kernel, plan, analysis)
+        except PlanError:
+            return plan
+        number, dims = _widest(program)
+        if prod(d.size for d in dims) <= LANES:
+            return _with_warps(plan, dims)
+        narrowed = _narrowed(plan, number, dims, fixed, analysis)
+        if narrowed is None:
+            return plan
+        plan = narrowed
+    return plan
+
+
+def _times(analysis: Analysis) -> Counter[str]:
+    """How many axes of one class a single value has at most, by label."""
+    found: Counter[str] = Counter()
+    for value in analysis.values.values():
+        found |= Counter(analysis.classes.label((value.id, k)) for k in range(value.rank))
+    return found
+
+
+def _bound(group: GroupPlan, times: Counter[str]) -> int:
+    """Lanes that no fragment exceeds: of every axis an instance has, as often as one value has it."""
+    sizes = (*group.instance, *((label, inner.size) for label, inner in group.inner))
+    return prod(size ** max(1, times[label]) for label, size in sizes)
+
+
+def _widest(program: Program) -> tuple[int, tuple[Dim, ...]]:
+    """The number of a segment and the dims of its widest fragment; the widest of all segments."""
+    found: tuple[int, tuple[Dim, ...]] = (0, ())
+    most = 0
+    for number, segment in enumerate(program.segments):
+        for op in walk(segment.body):
+            for result in op.results:
+                lanes = prod(d.size for d in result.dims)
+                if lanes > most:
+                    most, found = lanes, (number, result.dims)
+    return found
+
+
+def _narrowed(
+    plan: Plan, number: int, dims: tuple[Dim, ...], fixed: frozenset[str], analysis: Analysis
+) -> Plan | None:
+    """The plan with the longest narrowable axis of ``dims`` halved in group ``number``; None where all are fixed."""
+    group = plan.groups[number]
+    for dim in sorted(dims, key=lambda d: -d.size):
+        half = dim.size // 2
+        if half == 0:
+            continue
+        inner, instance = dict(group.inner), dict(group.instance)
+        if dim.axis in inner and inner[dim.axis].size == dim.size and dim.axis not in fixed:
+            inner[dim.axis] = serial(half)
+        elif dim.axis in instance and instance[dim.axis] == dim.size:
+            instance[dim.axis] = half
+        else:
+            continue
+        groups = list(plan.groups)
+        groups[number] = replace(group, inner=tuple(inner.items()), instance=tuple(instance.items()))
+        guards = {*plan.guards, *_halved(plan.guards, dim.size)}
+        return replace(plan, groups=tuple(groups), guards=tuple(sorted(guards, key=str)))
+    return None
+
+
+def _halved(guards: Iterable[Guard], size: int) -> Iterator[Guard]:
+    """What guards on blocks of ``size`` say of blocks of half the size."""
+    for guard in guards:
+        if guard.bound == size and guard.kind in {"divisible", "equal"} and size > 2:
+            yield Guard(kind="divisible", extent=guard.extent, bound=size // 2)
+
+
+def _with_warps(plan: Plan, dims: tuple[Dim, ...]) -> Plan:
+    """The plan with at least one warp for every ``LANES_A_WARP`` lanes of the widest fragment."""
+    known = dict(plan.knobs)
+    known["num_warps"] = max(known.get("num_warps", 1), prod(d.size for d in dims) // LANES_A_WARP)
+    return replace(plan, knobs=knobs(known))
