@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from intent import physical as ph
 from intent.types import Extent
-from intent.types.extent import Call, Dyn, Scalar, Symbol, const
+from intent.types.extent import Atom, Call, Dyn, Symbol, const
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Facts:
         return all(k >= 0 and all(_natural(a, self) for a in m) for m, k in e.terms)
 
 
-def _natural(atom: Symbol | Scalar | Dyn | Call, facts: Facts) -> bool:
+def _natural(atom: Atom, facts: Facts) -> bool:
     if isinstance(atom, Symbol):
         return True
     if isinstance(atom, Call):

@@ -6,6 +6,7 @@ equality of extents is identity of the expression. Atoms are
 * ``Symbol``: an extent symbol of a view (non-negative, bound at the call),
 * ``Scalar``: an integer runtime scalar parameter (any sign, bound at the call),
 * ``Dyn``: the run-time value of one SSA value (never launch-visible),
+* ``Var``: a variable of a claim to be proven (never part of a kernel or program),
 * ``Call``: an operation that is not polynomial (``floordiv mod max min broadcast``).
 """
 
@@ -48,6 +49,16 @@ class Dyn:
 
 
 @dataclass(frozen=True)
+class Var:
+    """A variable of a claim: any integer that the facts allow (``intent.proof``)."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
 class Call:
     """A non-polynomial operation.
 
@@ -61,7 +72,7 @@ class Call:
         return f"{self.op}({', '.join(map(str, self.args))})"
 
 
-Atom = Symbol | Scalar | Dyn | Call
+Atom = Symbol | Scalar | Dyn | Var | Call
 Monomial = tuple[Atom, ...]
 Binding = Mapping[Atom, int]
 
@@ -120,7 +131,7 @@ class Extent:
     @property
     def launch_visible(self) -> bool:
         """Whether the value is known before launch (spec: kir-to-gpu-program 4.2)."""
-        return not any(isinstance(a, Dyn) for a in self.atoms())
+        return not any(isinstance(a, Dyn | Var) for a in self.atoms())
 
     def evaluate(self, env: Binding) -> int:
         """The integer value under ``env``. Raises KeyError for an unbound atom."""
@@ -221,6 +232,11 @@ def scalar(name: str) -> Extent:
 def dyn(value: int) -> Extent:
     """The run-time value of SSA value ``value``."""
     return Extent((((Dyn(value),), 1),))
+
+
+def var(name: str) -> Extent:
+    """The variable ``name`` of a claim."""
+    return Extent((((Var(name),), 1),))
 
 
 def as_extent(value: Extent | int) -> Extent:

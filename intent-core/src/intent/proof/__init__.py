@@ -1,0 +1,31 @@
+"""Integer facts about extents and index expressions: proved, refuted by numbers, or unknown.
+
+``prove(claim, facts)`` answers :class:`Proved` (with the facts it rests on), :class:`Refuted` (with numbers) or
+:class:`Unknown`. Unknown is not proved.
+"""
+
+from intent.proof.claims import (
+    AtLeast,
+    Claim,
+    Equal,
+    Every,
+    Some,
+    at_least,
+    both,
+    either,
+    equal,
+    fits,
+    holds,
+    less,
+    negation,
+    within,
+)
+from intent.proof.facts import Fact, Facts
+from intent.proof.outcome import Outcome, Proved, Refuted, Unknown
+from intent.proof.prove import prove
+from intent.proof.ranges import Range, disjoint, subset
+
+__all__ = [
+    "AtLeast", "Claim", "Equal", "Every", "Fact", "Facts", "Outcome", "Proved", "Range", "Refuted", "Some", "Unknown",
+    "at_least", "both", "disjoint", "either", "equal", "fits", "holds", "less", "negation", "prove", "subset", "within",
+]  # fmt: skip
