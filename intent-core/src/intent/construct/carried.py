@@ -154,8 +154,15 @@ class Carries:
             homes.full[k] = frozenset(range(self.values[k].rank))
             homes.at[k] = full_home(self.c, self.values[k], homes.full[k], at, self.frame)
 
-    def finish(self, next_value: Callable[[int, At], ph.Fragment]) -> dict[int, ph.Fragment]:
-        """Evaluate the next value of every component that is needed, and close the loop."""
+    def finish(
+        self,
+        next_value: Callable[[int, At], ph.Fragment],
+        closing: Callable[[list[int]], None] = lambda _: None,
+    ) -> dict[int, ph.Fragment]:
+        """Evaluate the next value of every component that is needed, and close the loop.
+
+        ``closing`` hears before that which components are carried, in order.
+        """
         yields: dict[int, ph.Fragment] = {}
         while pending := [k for k in self.homes.at if k not in yields]:
             for k in pending:
@@ -165,6 +172,7 @@ class Carries:
                     raise NeedsDims(k, self.c.emitter.order.sort((*arg.dims, *value.dims)))
                 yields[k] = self.c.emitter.broadcast(value, arg.dims)
         order = list(self.args)
+        closing(order)
         inits, last = tuple(self.inits[k] for k in order), tuple(yields[k] for k in order)
         results = self.opened.close(self.c, inits, last)
         return dict(zip(order, results, strict=True))

@@ -89,7 +89,16 @@ def _loop(op: ph.Loop, needed: set[int]) -> ph.Loop:
         results=tuple(op.results[k] for k in order),
         inits=tuple(op.inits[k] for k in order),
         body=replace(body, args=args),
+        summary=_summary(op, body, order),
     )
+
+
+def _summary(op: ph.Loop, body: ph.Region, order: list[int]) -> tuple[ph.Fragment, ...]:
+    """The kept part of a fold's summary; a mark on a value that is gone says nothing any more."""
+    kept = tuple(op.summary[k] for k in order) if op.summary else ()
+    own = {r.id for o in op.body.ops for r in o.results}
+    gone = own - {r.id for o in body.ops for r in o.results}
+    return () if any(f.id in gone for f in kept) else kept
 
 
 def _while(op: ph.While, needed: set[int]) -> ph.While:

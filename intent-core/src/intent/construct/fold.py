@@ -89,10 +89,44 @@ def region_fold(c: Context, op: kir.RegionFold, index: int, at: At, frame: Frame
         )
         summarize = slice_frame(c, op, op.summarize, [], frame, opened.scope)
         left = [carries.binding(k) for k in range(len(op.results))]
-        combine = region_frame(op.combine, [*left, *yielded(c, op.summarize, summarize)], frame, opened.scope)
+        parts = _Parts(homes)
+        right = [parts.noting(k, b) for k, b in enumerate(yielded(c, op.summarize, summarize))]
+        combine = region_frame(op.combine, [*left, *right], frame, opened.scope)
+
+        def closing(order: list[int]) -> None:
+            opened.summary = parts.of(order)
+
         try:
-            return carries.finish(lambda k, home: c.evaluate(op.combine.yields[k], home, combine).fragment)
+            return carries.finish(
+                lambda k, home: c.evaluate(op.combine.yields[k], home, combine).fragment, closing
+            )
         finally:
             c.slices.pop(op.slice_extent, None)
 
     return looped(c, op, op.results, (index, at), frame, build)
+
+
+class _Parts:
+    """The slice's summary as the combine reads it: what a pass of the loop adds to its carries."""
+
+    def __init__(self, homes: Homes) -> None:
+        self._homes = homes
+        self._seen: dict[int, ph.Fragment] = {}
+
+    def noting(self, k: int, binding: Binding) -> Binding:
+        """Component ``k``, remembered where it is read at the carry's home."""
+
+        def read(at: At) -> Point:
+            point = binding(at)
+            home = self._homes.at.get(k)
+            if home is not None and [p.key for p in home] == [p.key for p in at]:
+                self._seen[k] = point.fragment
+            return point
+
+        return read
+
+    def of(self, order: list[int]) -> tuple[ph.Fragment, ...]:
+        """One value per carried component, or nothing when one was never read as a whole."""
+        if any(k not in self._seen for k in order):
+            return ()
+        return tuple(self._seen[k] for k in order)

@@ -29,6 +29,7 @@ class OpenLoop:
     step: ph.Fragment
     args: list[ph.Fragment] = field(default_factory=list)
     pending: frozenset[str] = frozenset()
+    summary: tuple[ph.Fragment, ...] = ()
 
     def close(
         self, c: Context, inits: tuple[ph.Fragment, ...], yields: tuple[ph.Fragment, ...]
@@ -86,6 +87,7 @@ def close_loop(
         step=loop.step,
         inits=inits,
         body=body,
+        summary=loop.summary,
         least=least,
     )
 

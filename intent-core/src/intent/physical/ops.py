@@ -181,13 +181,18 @@ class Contract(Op):
 
 @dataclass(frozen=True, kw_only=True)
 class Loop(Op):
-    """Uniform counted loop: ``for i in range(begin, end, step)``; body args (i, carries...)."""
+    """Uniform counted loop: ``for i in range(begin, end, step)``; body args (i, carries...).
+
+    ``summary``, of a region fold: values of the body, one per carry, that summarise the slice of this pass; the
+    carries begin at the fold's identity and each yield is the author's combine of carries and summary.
+    """
 
     begin: Fragment = role.operand()
     end: Fragment = role.operand()
     step: Fragment = role.operand()
     inits: tuple[Fragment, ...] = role.operands(())
     body: Region = role.region()
+    summary: tuple[Fragment, ...] = role.attribute(())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -143,6 +143,8 @@ def _resource(resource: Resource) -> str:
 def _attribute(value: object) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(map(_attribute, value))})"
+    if isinstance(value, Fragment):
+        return _use(value)
     if isinstance(value, (str, Dim)):
         return str(value)
     if isinstance(value, Extent):
