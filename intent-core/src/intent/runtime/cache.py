@@ -8,7 +8,6 @@ and profilers.
 from __future__ import annotations
 
 import hashlib
-import os
 import tempfile
 import threading
 from collections import OrderedDict
@@ -16,14 +15,13 @@ from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
-from platformdirs import user_cache_path
-
 from intent.kir.kernel import Kernel
 from intent.kir.text import print_kernel
 from intent.kir.walk import walk
 from intent.provider import Source
+from intent.provider.folder import cache_folder
 
-__all__ = ["Memory", "cache_folder", "kernel_key", "publish"]
+__all__ = ["Memory", "kernel_key", "publish"]
 
 _T = TypeVar("_T")
 _LIMIT: Final = 1024
@@ -59,12 +57,6 @@ class Memory(Generic[_T]):
         """Forget everything."""
         with self._lock:
             self._values.clear()
-
-
-def cache_folder() -> Path:
-    """Where files are published: ``INTENT_CACHE_DIR``, else the user's cache folder."""
-    chosen = os.environ.get("INTENT_CACHE_DIR")
-    return Path(chosen) if chosen else user_cache_path("intent")
 
 
 def publish(source: Source) -> Path:

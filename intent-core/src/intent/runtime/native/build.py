@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final, Literal
 
-from intent.runtime.cache import cache_folder
+from intent.provider.folder import cache_folder
 
 __all__ = ["available", "load_now", "when_available"]
 
