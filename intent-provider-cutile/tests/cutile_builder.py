@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from intent.physical import (
+    REGION,
     Argument,
     Atomic,
     Bitcast,
@@ -101,7 +102,7 @@ class Builder:
         dims = {d for c in coordinates for d in c.dims} | set(valid.dims if valid else ())
         return self._one(
             Load, source.dtype, dims, name, source=source, coordinates=coordinates, valid=valid, fill=fill,
-            proofs=("region",) * len(coordinates),
+            proofs=(REGION,) * len(coordinates),
         )  # fmt: skip
 
     def store(self, target, coordinates, value, valid=None, dims=None) -> None:
@@ -109,7 +110,7 @@ class Builder:
         ordered = tuple(d for d in self.dims if d in dims)
         self._add(
             Store, [], target=target, coordinates=tuple(coordinates), value=value, valid=valid, dims=ordered,
-            proofs=("region",) * len(coordinates),
+            proofs=(REGION,) * len(coordinates),
         )  # fmt: skip
 
     def reduce(self, value, *dims, kind="sum", name="") -> Fragment:
@@ -163,7 +164,7 @@ class Builder:
         results = [self.fragment(dtype, dims) for dtype in types]
         self._add(
             Atomic, results, target=target, coordinates=tuple(coordinates), kind=kind, operands=operands,
-            valid=valid, order=order, dims=ordered, proofs=("region",) * len(coordinates),
+            valid=valid, order=order, dims=ordered, proofs=(REGION,) * len(coordinates),
         )  # fmt: skip
         return results
 

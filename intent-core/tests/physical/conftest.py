@@ -71,7 +71,7 @@ def row_sum() -> ph.Program:
         ok = b.point("and", row_ok, col_ok, dtype=dtypes.BOOL, dims=(ROWS, COLS))
         x = b.add(
             ph.Load, dtype=dtypes.F32, over=(ROWS, COLS), name="x", source=X, coordinates=(rows, cols),
-            valid=ok, fill=nothing, proofs=("guard", "guard"),
+            valid=ok, fill=nothing, proofs=(ph.GUARD, ph.GUARD),
         )  # fmt: skip
         part = b.add(ph.Reduce, dtype=dtypes.F32, over=(ROWS,), operands=(x,), dims=(COLS,), kind="sum")
         return (c, acc), (b.point("add", acc, part, dtype=dtypes.F32, dims=(ROWS,)),)
@@ -80,7 +80,7 @@ def row_sum() -> ph.Program:
     total = b.fresh(dtypes.F32, (ROWS,), "total")
     b.add(ph.Loop, results=(total,), begin=zero, end=n, step=eight, inits=(start,), body=region)
     b.add(
-        ph.Store, target=Y, coordinates=(rows,), value=total, valid=row_ok, dims=(ROWS,), proofs=("guard",),
+        ph.Store, target=Y, coordinates=(rows,), value=total, valid=row_ok, dims=(ROWS,), proofs=(ph.GUARD,),
         results=(),
     )  # fmt: skip
     segment = ph.Segment(

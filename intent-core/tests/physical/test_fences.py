@@ -31,18 +31,18 @@ class Body:
 
     def read(self, at, view=Y):
         self.b.add(
-            ph.Load, dtype=dtypes.F32, over=at.dims, source=view, coordinates=(at,), proofs=("region",)
+            ph.Load, dtype=dtypes.F32, over=at.dims, source=view, coordinates=(at,), proofs=(ph.REGION,)
         )
 
     def write(self, at, view=Y):
         self.b.add(
-            ph.Store, target=view, coordinates=(at,), value=self.value, dims=at.dims, proofs=("region",)
+            ph.Store, target=view, coordinates=(at,), value=self.value, dims=at.dims, proofs=(ph.REGION,)
         )
 
     def add(self, at, view=Y):
         self.b.add(
             ph.Atomic, target=view, coordinates=(at,), kind="add", operands=(self.value,), dims=at.dims,
-            proofs=("region",),
+            proofs=(ph.REGION,),
         )  # fmt: skip
 
     def fence(self, view=Y):

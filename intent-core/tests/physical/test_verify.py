@@ -65,12 +65,12 @@ def alloc(held):
 
 
 def write(held):
-    return ph.Store(id=951, target=held, coordinates=(INDEX,), value=SCALAR, dims=(), proofs=("static",))
+    return ph.Store(id=951, target=held, coordinates=(INDEX,), value=SCALAR, dims=(), proofs=(ph.STATIC,))
 
 
 def read(held, at=INDEX):
     result = ph.Fragment(id=952, dtype=held.dtype, dims=at.dims)
-    return ph.Load(id=953, results=(result,), source=held, coordinates=(at,), proofs=("static",))
+    return ph.Load(id=953, results=(result,), source=held, coordinates=(at,), proofs=(ph.STATIC,))
 
 
 USES = (constant(SCALAR, 1.0), constant(INDEX, 0))
@@ -78,7 +78,7 @@ USES = (constant(SCALAR, 1.0), constant(INDEX, 0))
 
 def atomic(kind="add", operands=(SCALAR,), results=None, **fields):
     results = (ph.Fragment(id=960, dtype=dtypes.F32),) if results is None else results
-    fields = {"dims": (), "proofs": ("static",), **fields}
+    fields = {"dims": (), "proofs": (ph.STATIC,), **fields}
     target = ph.View(name="y", dtype=dtypes.F32, shape=(M,), mode="out")
     return ph.Atomic(
         id=961, results=results, target=target, coordinates=(INDEX,), kind=kind, operands=operands, **fields
@@ -328,9 +328,11 @@ CASES = {
         ),
     },
     "access-proof": {
-        "no proof": lambda p, r: r(p, on(ph.Load, lambda o: replace(o, proofs=("guard",)))),
+        "no proof": lambda p, r: r(p, on(ph.Load, lambda o: replace(o, proofs=(ph.GUARD,)))),
         "a guard that nothing tests": lambda p, r: r(p, on(ph.Store, lambda o: replace(o, valid=None))),
-        "an invented proof": lambda p, r: r(p, on(ph.Store, lambda o: replace(o, proofs=("hope",)))),
+        "an invented proof": lambda p, r: r(
+            p, on(ph.Store, lambda o: replace(o, proofs=(ph.Proof(kind="hope"),)))
+        ),
     },
     "store-cover": {
         "a lane that no coordinate mentions": lambda p, r: r(

@@ -161,12 +161,12 @@ class Assemble:
             coordinates=coordinates,
             valid=valid,
             fill=fill,
-            proofs=("guard",) * len(coordinates),
+            proofs=(physical.GUARD,) * len(coordinates),
         )
 
     def store(self, target, value, *coordinates, valid=None, dims=None):
         dims = tuple(sorted({d for o in (*coordinates, value) for d in o.dims}) if dims is None else dims)
-        proofs = ("guard",) * len(coordinates)
+        proofs = (physical.GUARD,) * len(coordinates)
         self.op(
             physical.Store,
             target=target,

@@ -232,7 +232,7 @@ def test_atomics_run_once_per_lane_and_return_old_values(assemble, seed):
         valid = b.pw("ne", lane, b.const(2), dtype=BOOL)
         old = b.op(
             physical.Atomic, (I32, (lanes,)), target=y, coordinates=(b.const(1),), kind="add",
-            operands=(b.const(1, I32),), valid=valid, dims=(lanes,), proofs=("static",),
+            operands=(b.const(1, I32),), valid=valid, dims=(lanes,), proofs=(physical.STATIC,),
         )  # fmt: skip
         b.store(t, old, i, lane, valid=valid)
 
@@ -251,7 +251,7 @@ def test_compare_exchange(assemble):
         me = b.op(physical.Cast, (I32, ()), value=i)
         _, success = b.op(
             physical.Atomic, (I32, ()), (BOOL, ()), target=y, coordinates=(b.const(0),), kind="compare_exchange",
-            operands=(b.const(-1, I32), me), dims=(), proofs=("static",),
+            operands=(b.const(-1, I32), me), dims=(), proofs=(physical.STATIC,),
         )  # fmt: skip
         b.store(w, success, i)
 

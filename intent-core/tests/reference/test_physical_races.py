@@ -70,7 +70,7 @@ def test_atomics_meet_but_plain_reads_of_them_race(assemble):
     def count():
         b.op(
             physical.Atomic, target=y, coordinates=(b.const(0),), kind="add", operands=(b.const(1, I32),), dims=(),
-            proofs=("static",),
+            proofs=(physical.STATIC,),
         )  # fmt: skip
 
     program = b.program(M, lambda _: count())

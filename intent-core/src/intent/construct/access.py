@@ -48,7 +48,7 @@ def address(
         point = c.evaluate(coordinate, inner, frame)
         proof, tests = _inside(c, point, shape[k], frame)
         if tests and k < len(assumed) and assumed[k]:
-            proof, tests, promised = "assumed", frozenset(), True
+            proof, tests, promised = ph.ASSUMED, frozenset(), True
         points.append(point)
         proofs.append(proof)
         guards |= tests
@@ -66,17 +66,17 @@ def _inside(
     c: Context, point: Point, extent: Extent, frame: Frame
 ) -> tuple[ph.Proof, frozenset[ph.Fragment]]:
     if extent in c.slices:
-        return "region", frozenset()  # an axis of a slice is only ever taken whole
+        return ph.REGION, frozenset()  # an axis of a slice is only ever taken whole
     tests: set[ph.Fragment] = set()
     if not c.facts.nonnegative(point.low):
         tests.add(c.emitter.compare("ge", point.fragment, c.emitter.index(0)))
     if not c.facts.at_most(point.high, extent - 1):
         tests.add(c.emitter.compare("lt", point.fragment, c.extent(extent, frame).fragment))
     if tests:
-        return "guard", frozenset(tests)
+        return ph.GUARD, frozenset(tests)
     if point.high is extent - 1 and point.low is const(0):
-        return "region", frozenset()
-    return ("static" if point.low is point.high else "interval"), frozenset()
+        return ph.REGION, frozenset()
+    return ph.Proof(kind="static" if point.low is point.high else "interval"), frozenset()
 
 
 @rule(kir.Load)
@@ -109,7 +109,7 @@ def load(c: Context, op: kir.Load, index: int, at: At, frame: Frame) -> Point:
         coordinates=coordinates,
         valid=mask,
         fill=None if mask is None else fill,
-        proofs=(*("region" for _ in owner), *where.proofs),
+        proofs=(*(ph.REGION for _ in owner), *where.proofs),
         name=op.result.name,
         least=least,
         version=version,

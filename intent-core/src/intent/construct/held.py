@@ -63,7 +63,7 @@ class Held:
             value=value,
             valid=c.emitter.conjunction(m for p in along for m in p.members),
             dims=c.emitter.order.sort((*self.lanes, *(d for p in along for d in p.fragment.dims))),
-            proofs=tuple("region" for _ in self.buffer.shape),
+            proofs=tuple(ph.REGION for _ in self.buffer.shape),
         )
 
     def settle(self, c: Context) -> None:
@@ -81,7 +81,7 @@ class Held:
             source=self.buffer,
             coordinates=coordinates,
             valid=mask,
-            proofs=tuple("region" for _ in self.buffer.shape),
+            proofs=tuple(ph.REGION for _ in self.buffer.shape),
             name=self.buffer.name,
             least=c.hold_scopes[self.buffer.id],
         )[0]

@@ -109,7 +109,7 @@ def _through_buffer(c: Context, value: ph.Fragment, dim: ph.Dim, there: Point) -
         value=value,
         valid=None,
         dims=value.dims,
-        proofs=tuple("region" for _ in shape),
+        proofs=tuple(ph.REGION for _ in shape),
     )
     e.effect(ph.Fence, target=buffer)
     inside = e.compare("ge", there.fragment, e.index(0))
@@ -121,7 +121,7 @@ def _through_buffer(c: Context, value: ph.Fragment, dim: ph.Dim, there: Point) -
         source=buffer,
         coordinates=coordinates,
         valid=inside,
-        proofs=(*("region" for _ in owner), "guard"),
+        proofs=(*(ph.REGION for _ in owner), ph.GUARD),
         name=value.name,
         least=e.current,
     )[0]

@@ -364,7 +364,7 @@ class Runner:
             "value": value,
             "valid": c.emitter.conjunction(guards),
         }
-        c.emitter.effect(ph.Store, **payload, dims=dims, proofs=tuple("region" for _ in coordinates))
+        c.emitter.effect(ph.Store, **payload, dims=dims, proofs=tuple(ph.REGION for _ in coordinates))
         for loop in reversed(walked.loops):
             close_loop(c, loop, (), ())
         c.wrote(key)

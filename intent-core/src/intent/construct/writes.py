@@ -55,7 +55,7 @@ def target_of(
     used = frame.lanes | {d for p in (*at, *where.coordinates) for d in p.fragment.dims}
     mask = c.emitter.conjunction(guards)
     dims = c.emitter.order.sort((*used, *(mask.dims if mask is not None else ())))
-    inside: tuple[ph.Proof, ...] = tuple("region" for _ in owner)
+    inside: tuple[ph.Proof, ...] = tuple(ph.REGION for _ in owner)
     return Target(resource, key, coordinates, (*inside, *where.proofs), dims, mask)
 
 

@@ -18,7 +18,6 @@ from intent.physical.ops import (
     Loop,
     Op,
     Pointwise,
-    Proof,
     Reduce,
     Rename,
     Scan,
@@ -26,8 +25,10 @@ from intent.physical.ops import (
     While,
 )
 from intent.physical.program import Guard, Program, ScalarParam, Segment, SegmentAxis
+from intent.physical.proof import ASSUMED, GUARD, REGION, STATIC, Proof
 
 __all__ = [
+    "ASSUMED", "GUARD", "REGION", "STATIC",
     "Argument", "Atomic", "Bitcast", "Broadcast", "Buffer", "BufferAlloc", "Cast", "Constant", "Contract", "Dim",
     "Fence", "Fragment", "Guard", "If", "Lane", "LaunchValue", "Load", "Loop", "Op", "Pointwise", "Program", "Proof",
     "Reduce", "Region", "Rename", "Resource", "ScalarParam", "Scan", "Segment", "SegmentAxis", "Store", "View", "While",

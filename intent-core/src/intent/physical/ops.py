@@ -10,12 +10,9 @@ from typing import Literal
 
 from intent.kir import roles as role
 from intent.physical.fragment import Buffer, Dim, Fragment, Region, Resource
+from intent.physical.proof import Proof
 from intent.types import Extent, Span
 from intent.types.span import UNKNOWN
-
-Proof = Literal["region", "static", "interval", "assumed", "guard"]
-"""Why a coordinate is in bounds: it runs over a region of the axis itself; it is a constant; interval
-reasoning on extents; an ``assume_in_bounds`` promise; or the access's ``valid`` tests it."""
 
 
 @dataclass(frozen=True, kw_only=True)

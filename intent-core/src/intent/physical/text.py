@@ -30,6 +30,7 @@ from intent.kir.roles import roles
 from intent.physical.fragment import Buffer, Dim, Fragment, Region, Resource, View
 from intent.physical.ops import BufferAlloc, Op
 from intent.physical.program import Program, ScalarParam, Segment
+from intent.physical.proof import Proof
 from intent.types import Extent
 
 __all__ = ["operation_name", "print_fragment", "print_op", "print_program", "print_region"]
@@ -145,7 +146,7 @@ def _attribute(value: object) -> str:
         return f"({', '.join(map(_attribute, value))})"
     if isinstance(value, Fragment):
         return _use(value)
-    if isinstance(value, (str, Dim)):
+    if isinstance(value, (str, Dim, Proof)):
         return str(value)
     if isinstance(value, Extent):
         return f"<{value}>"

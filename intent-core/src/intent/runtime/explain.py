@@ -36,14 +36,6 @@ from intent.types.extent import Atom
 
 __all__ = ["explain"]
 
-_PROOFS = {
-    "region": "runs over the axis itself",
-    "static": "is a constant inside it",
-    "interval": "is bounded by extents",
-    "assumed": "is promised by assume_in_bounds",
-    "guard": "is tested by the mask",
-}
-
 
 def explain(
     kernel: Kernel,
@@ -148,8 +140,8 @@ def _proofs(proofs: tuple[Proof, ...]) -> str:
     """Why the coordinates are in bounds, said once when all have one reason."""
     if len(set(proofs)) == 1:
         which = "it" if len(proofs) == 1 else "every axis"
-        return f"; in bounds: {which} {_PROOFS[proofs[0]]}"
-    reasons = ", ".join(f"axis {axis} {_PROOFS[proof]}" for axis, proof in enumerate(proofs))
+        return f"; in bounds: {which} {proofs[0].why}"
+    reasons = ", ".join(f"axis {axis} {proof.why}" for axis, proof in enumerate(proofs))
     return f"; in bounds: {reasons}" if reasons else ""
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Final, get_args
 
 from intent.physical.fragment import Fragment, View
-from intent.physical.ops import Atomic, Load, Proof, Store
+from intent.physical.ops import Atomic, Load, Store
 from intent.physical.program import Program
+from intent.physical.proof import GUARD, Proof, ProofKind
 from intent.physical.verify.rule import ACCESS, ATOMIC, BOUNDS, OWNERSHIP, Problem, Rule, operations
 from intent.physical.verify.values import union
 from intent.types.dtypes import BOOL, INDEX
@@ -71,9 +72,9 @@ def access_proof(program: Program) -> Iterator[Problem]:
         if len(op.proofs) != len(op.coordinates):
             yield Problem(text=f"{len(op.coordinates)} coordinates have {len(op.proofs)} proofs", op=op)
         for proof in op.proofs:
-            if proof not in get_args(Proof):
+            if not isinstance(proof, Proof) or proof.kind not in get_args(ProofKind):
                 yield Problem(text=f"'{proof}' is no proof", op=op)
-        if "guard" in op.proofs and op.valid is None:
+        if GUARD in op.proofs and op.valid is None:
             yield Problem(text="a coordinate is proven by guard, but the access has no validity", op=op)
 
 

@@ -8,7 +8,7 @@ from typing import NoReturn
 import numpy as np
 
 from intent.diagnostics import CompilerFault
-from intent.physical import Buffer, BufferAlloc, Dim, Fence, Fragment, Load, Resource, Store
+from intent.physical import Buffer, BufferAlloc, Dim, Fence, Fragment, Load, Proof, Resource, Store
 from intent.reference.physical.batch import STAGE, Array, Batch, garbage
 from intent.reference.physical.lanes import over_lanes
 from intent.reference.physical.memory import Memory, OutOfBounds
@@ -80,11 +80,11 @@ def note(
     races.record(access, resource.name, memory, offsets, live, over_lanes(batch.ids, len(dims)))
 
 
-def outside(fault: OutOfBounds, what: str, resource: Resource, proofs: Sequence[str]) -> NoReturn:
+def outside(fault: OutOfBounds, what: str, resource: Resource, proofs: Sequence[Proof]) -> NoReturn:
     """Report an active lane outside its resource."""
     axis = fault.axis - (len(fault.shape) - len(proofs))
     extent = fault.shape[fault.axis]
-    why = proofs[axis] if 0 <= axis < len(proofs) else "none"
+    why = str(proofs[axis]) if 0 <= axis < len(proofs) else "none"
     raise CompilerFault(
         f"{what} '{resource.name}' at coordinate {fault.value} of axis {axis}, whose extent is {extent} "
         f"(held to be in bounds by: {why})",
