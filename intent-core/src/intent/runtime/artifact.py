@@ -8,12 +8,13 @@ from typing import Any
 
 from intent.construct.plan import Plan
 from intent.diagnostics import OptionError
+from intent.explain import Report
 from intent.kir.kernel import Kernel
 from intent.physical import Program
 from intent.provider import Binary, Provider
 from intent.runtime import cache, conditions, devices, launch, outputs
 from intent.runtime.arguments import bind, bind_named
-from intent.runtime.explain import explain
+from intent.runtime.explaining import Form, bound_extents, rendered, report
 from intent.runtime.fitting import Fitting, Fittings
 from intent.runtime.options import CompileOptions
 from intent.runtime.quick import Quick
@@ -162,14 +163,22 @@ class Artifact:
         """Write the emitted text to a file named by its content, for debuggers and profilers."""
         return cache.publish(self.variant.source)
 
-    def explain(self) -> str:
-        """What was constructed and why, as text that people read (see :mod:`intent.runtime.explain`)."""
-        seconds = self._seconds | self.variant.seconds
-        return explain(
-            self.kir,
-            self.variant.program,
-            self.variant.plan,
-            provider=self.provider,
-            env=self._latest.env if self._latest is not None else None,
-            seconds=seconds,
-        )
+    def explain(self, *, format: Form = "text", extents: Mapping[str, int] | None = None) -> str:  # noqa: A002
+        """What was constructed and why: text or a JSON document.
+
+        It is about the variant and the extents of the latest launch; with ``extents``, by name, about the variant
+        that a launch with these extents would run. :mod:`intent.explain` documents the forms.
+
+        Raises:
+            OptionError: There is no such format, or ``extents`` does not bind exactly the kernel's extents.
+            PlanError: The artifact has one fixed plan, whose guards ``extents`` violates.
+        """
+        return rendered(self.report(extents), format)
+
+    def report(self, extents: Mapping[str, int] | None = None) -> Report:
+        """What :meth:`explain` renders, as typed data; it raises the same errors."""
+        variant, env = self.variant, self._latest.env if self._latest is not None else None
+        if extents is not None:
+            env = bound_extents(self.kir, extents)
+            variant = self._variants.select(env)
+        return report(self.kir, self.provider, self._variants, variant, env, self._seconds)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from intent.construct import analyze, construct
+from intent.construct import Analysis, analyze, construct
 from intent.construct.plan import Plan
 from intent.diagnostics import PlanError
 from intent.kir.kernel import Kernel
@@ -90,14 +90,27 @@ class Variants:
     ) -> None:
         self._kernel = kernel
         self._provider = provider
-        self._analysis = analyze(kernel)
+        self._plan_seconds: dict[str, float] = {}
+        with stage(self._plan_seconds, "analyze"):
+            self._analysis = analyze(kernel)
         self._key = (kernel_key(kernel), provider, options)
         self._fixed = fixed
         self._buckets: dict[Bucket, list[Variant]] = {}
         self._lock = threading.RLock()
-        self._plan_seconds: dict[str, float] = {}
         self.initial = self.variant(fixed if fixed is not None else self._plan(None))
         self._atoms = frozenset(launch_atoms(kernel))
+
+    @property
+    def analysis(self) -> Analysis:
+        """What is known about the kernel before a plan."""
+        return self._analysis
+
+    @property
+    def known(self) -> tuple[Variant, ...]:
+        """The variants that this artifact has used so far, each once, the initial one first."""
+        with self._lock:
+            used = [self.initial, *(v for known in self._buckets.values() for v in known)]
+        return tuple(dict.fromkeys(used))
 
     def variant(self, plan: Plan) -> Variant:
         """The variant of a plan: constructed and verified here, unless the process has it already.
@@ -145,7 +158,9 @@ class Variants:
         seconds = dict(self._plan_seconds)
         self._plan_seconds.clear()
         with stage(seconds, "construct"):
-            program = refine(construct(self._kernel, plan, self._analysis))
+            constructed = construct(self._kernel, plan, self._analysis)
+        with stage(seconds, "passes"):
+            program = refine(constructed)
         with stage(seconds, "verify"):
             verify(program)
         return Variant(plan=plan, program=program, provider=self._provider, seconds=seconds)

@@ -1,0 +1,235 @@
+"""What each program of a segment does: one line per operation that computes, moves or orders data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from intent.explain import proofs
+from intent.explain.activity import Activity, Passes
+from intent.explain.places import Places
+from intent.explain.quantity import Environment, plain, quantity
+from intent.explain.report import (
+    Access,
+    Coordinate,
+    Definition,
+    Lane,
+    Operation,
+    OperationKind,
+    Segment,
+    SegmentAxis,
+)
+from intent.physical import (
+    Atomic,
+    Broadcast,
+    BufferAlloc,
+    Cast,
+    Constant,
+    Contract,
+    Fence,
+    Fragment,
+    If,
+    Load,
+    Loop,
+    Op,
+    Pointwise,
+    Program,
+    Proof,
+    Reduce,
+    Region,
+    Rename,
+    Resource,
+    Scan,
+    Store,
+    View,
+    While,
+)
+from intent.physical import Segment as Made
+from intent.physical.expression import Expressions
+from intent.physical.walk import regions_of
+from intent.types import Extent
+
+__all__ = ["segment"]
+
+_LONGEST = 120
+
+
+def segment(program: Program, made: Made, grouped: int, places: Places, env: Environment | None) -> Segment:
+    """The report of one segment."""
+    listing = _Listing(program, made, places, env)
+    listing.region(made.body, 0, Passes())
+    return Segment(
+        group=made.group,
+        axes=tuple(
+            SegmentAxis(
+                label=a.label,
+                extent=quantity(a.extent, env),
+                block=a.block,
+                programs=quantity(a.programs, env),
+            )
+            for a in made.axes
+        ),
+        length=quantity(made.length, env),
+        offset=quantity(made.offset, env),
+        grouped=grouped,
+        definitions=tuple(
+            Definition(name=name, text=plain(text)) for name, text in listing.expressions.definitions.items()
+        ),
+        operations=tuple(listing.operations),
+        accesses=tuple(listing.accesses),
+    )
+
+
+class _Listing:
+    def __init__(self, program: Program, made: Made, places: Places, env: Environment | None) -> None:
+        self.expressions = Expressions(program)
+        self.activity = Activity(made)
+        self.places = places
+        self.env = env
+        self.operations: list[Operation] = []
+        self.accesses: list[Access] = []
+
+    def region(self, region: Region, depth: int, passes: Passes) -> None:
+        """List the operations of a region."""
+        for op in region.ops:
+            for kind, text in self._lines(op, passes):
+                place = self.places.place(op.span)
+                self.operations.append(
+                    Operation(id=op.id, kind=kind, depth=depth, text=plain(text), place=place)
+                )
+            match op:
+                case If():
+                    self.region(op.then, depth + 1, passes)
+                    if op.orelse.ops:
+                        self.operations.append(
+                            Operation(
+                                id=op.id,
+                                kind="else",
+                                depth=depth,
+                                text="else",
+                                place=self.places.place(op.span),
+                            )
+                        )
+                        self.region(op.orelse, depth + 1, passes)
+                case Loop():
+                    inner = Passes(loops=(*passes.loops, op), known=passes.known)
+                    self.region(op.body, depth + 1, inner)
+                case While():
+                    for inside in regions_of(op):
+                        self.region(inside, depth + 1, Passes(loops=passes.loops, known=False))
+
+    # -- one line ------------------------------------------------------------------------------------------------
+
+    def _lines(self, op: Op, passes: Passes) -> Iterator[tuple[OperationKind, str]]:
+        match op:
+            case Load():
+                yield "read", f"read {self._access(op, op.source, passes)}"
+            case Store():
+                yield "write", f"write {self._access(op, op.target, passes)}"
+            case Atomic():
+                yield "atomic", f"atomic {op.kind} ({op.order}) {self._access(op, op.target, passes)}"
+            case Loop():
+                bounds = ", ".join(self.expressions.text(v) for v in (op.begin, op.end, op.step))
+                index, *carries = map(self._name, op.body.args)
+                carrying = f" carrying {', '.join(carries)}" if carries else ""
+                yield "loop", f"loop {index} over ({bounds}){carrying}"
+            case While():
+                carries = [self._name(v) for v in op.body.args]
+                yield "while", "while" + (f" carrying {', '.join(carries)}" if carries else "")
+            case If():
+                yield "if", f"if {self.expressions.text(op.condition)}"
+            case Reduce():
+                dims = ", ".join(map(str, op.dims))
+                operands = ", ".join(map(self._name, op.operands))
+                by = op.kind or "a combine of the kernel"
+                yield "reduce", f"reduce {operands} by {by} over {dims}{_result(op)}"
+            case Scan():
+                operands = ", ".join(map(self._name, op.operands))
+                by = op.kind or "a combine of the kernel"
+                yield "scan", f"scan {operands} by {by} along {op.dim}{_result(op)}"
+            case Contract():
+                dims = ", ".join(map(str, op.dims))
+                factors = f"{self._name(op.lhs)} and {self._name(op.rhs)}"
+                yield "contract", f"contract {factors} over {dims} in {op.result.dtype}{_result(op)}"
+            case BufferAlloc():
+                yield "buffer", f"buffer {op.buffer.name} in {op.buffer.storage}"
+            case Fence():
+                yield "fence", f"fence {op.target.name}: earlier accesses by all lanes before later ones"
+            case Pointwise() if op.result.dtype.is_float or (op.result.name and not _is_index(op.result)):
+                yield "compute", self._computed(op)
+
+    def _computed(self, op: Pointwise) -> str:
+        text = f"{op.fn}({', '.join(self._operand(v) for v in op.operands)})"
+        return f"{self._name(op.result)} = {text}"
+
+    def _operand(self, value: Fragment) -> str:
+        name = self.expressions.text(value) if _is_index(value) else self._name(value)
+        return name if len(name) <= _LONGEST else self._name(value)
+
+    def _name(self, value: Fragment) -> str:
+        """The author's name; where there is none, what the value is: a constant, a read of a view, a masked value."""
+        if value.name:
+            return value.name
+        match self.activity.defined.get(value.id):
+            case Constant(value=number):
+                return str(number)
+            case Load(source=source):
+                return source.name
+            case Cast(value=inner) | Broadcast(value=inner) | Rename(value=inner):
+                return self._name(inner)
+            case Pointwise(fn="select", operands=(_, inner, other)) if self._is_constant(other):
+                return self._name(inner)
+        return f"%{value.id}"
+
+    def _is_constant(self, value: Fragment) -> bool:
+        op = self.activity.defined.get(value.id)
+        return self._is_constant(op.value) if isinstance(op, Broadcast) else isinstance(op, Constant)
+
+    # -- accesses ------------------------------------------------------------------------------------------------
+
+    def _access(self, op: Load | Store | Atomic, resource: Resource, passes: Passes) -> str:
+        """Note the access; the text after its verb."""
+        coordinates = [self.expressions.text(c) for c in op.coordinates]
+        guard = None if op.valid is None else plain(self.expressions.text(op.valid))
+        dims = op.result.dims if isinstance(op, Load) else op.dims
+        elements = self.activity.count(dims, passes)
+        size = resource.dtype.bytes
+        self.accesses.append(
+            Access(
+                id=op.id,
+                verb="read" if isinstance(op, Load) else "write" if isinstance(op, Store) else "atomic",
+                detail=f"{op.kind}, {op.order}, shared by the {op.sharing}" if isinstance(op, Atomic) else "",
+                resource=resource.name,
+                storage="view" if isinstance(resource, View) else resource.storage,
+                dtype=resource.dtype.name,
+                coordinates=tuple(
+                    self._coordinate(text, e, proof)
+                    for text, e, proof in zip(coordinates, resource.shape, op.proofs, strict=True)
+                ),
+                guard=guard,
+                lanes=tuple(Lane(name=d.name, size=d.size) for d in dims),
+                passes=quantity(self.activity.passes(passes), self.env),
+                elements=quantity(elements, self.env),
+                bytes=quantity(None if elements is None else elements * size, self.env),
+                place=self.places.place(op.span),
+            )
+        )
+        where = "" if guard is None else f" where {guard}"
+        return f"{resource.name}[{', '.join(coordinates)}]{where}"
+
+    def _coordinate(self, text: str, extent: Extent, proof: Proof) -> Coordinate:
+        return Coordinate(
+            expression=plain(text),
+            extent=quantity(extent, self.env),
+            proof=proofs.kind(proof),
+            why=proofs.why(proof),
+        )
+
+
+def _is_index(value: Fragment) -> bool:
+    return value.dtype.name == "index"
+
+
+def _result(op: Op) -> str:
+    """`` to total`` where the author named the results."""
+    names = [value.name for value in op.results if value.name]
+    return f" to {', '.join(names)}" if names else ""
