@@ -360,7 +360,7 @@ def branch_types(x: X, y: Y):
     y[0, :] = s
 
 
-@case(UnsupportedSyntax, "y[0, 0] = 1.0")
+@case(UnsupportedSyntax, "else")
 @kernel
 def for_else(y: Y):
     for i in range(3):

@@ -7,7 +7,6 @@ from typing import Any
 from typing import Literal as Choice
 
 from intent.diagnostics import NonInjectiveAssignment, ReadBeforeWrite, ShapeMismatch, WriteToReadOnly
-from intent.frontend.collisions import refuse_collision
 from intent.frontend.injectivity import injective
 from intent.frontend.relations import Access, Relations
 from intent.frontend.values import FULL, BufferRef, FrontValue, Literal, Tensor, ViewRef
@@ -90,7 +89,6 @@ class Accesses(Relations):
         self.check_writable(resource)
         relation, shape = _without_new(access)
         value = self._fitted(value, access, resource.name)
-        refuse_collision(self, resource, relation)
         found: Choice["proven", "assumed", "point"] = "point" if not shape else "proven"
         if shape and not injective(self, relation, shape):
             found = uniqueness or ("assumed" if self.parallel else self._collides(resource, relation))

@@ -19,6 +19,7 @@ from intent.frontend.values import (
     ExtentRef,
     FrontValue,
     Literal,
+    NoneValue,
     Tensor,
     Undefined,
     Unset,
@@ -188,7 +189,7 @@ def _half_result(
 ) -> FrontValue | tuple[FrontValue, list[FrontValue | _Joined]]:
     """A helper's result where only one side has returned: the other side's value is never looked at."""
     returned = orelse if _no_result(then) else then
-    if returned is None or isinstance(returned, Unset | Undefined):
+    if returned is None or isinstance(returned, Unset | Undefined | NoneValue):
         return Unset() if returned is None else returned
     parts: list[FrontValue | _Joined] = []
     for leaf in leaves(returned):

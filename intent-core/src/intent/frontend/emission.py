@@ -58,9 +58,8 @@ class Frame:
     """One open region.
 
     ``base``: depth of the outermost frame it can see. ``conditional``: it may not run although its kernel does (a
-    branch or a while). ``parallel``: it is inside a parallel loop. ``looped``: it may run again. ``forall``: the
-    number of points, if it is itself the body of a parallel loop. ``promises``: the (coordinate value, resource, axis)
-    that ``assume_in_bounds`` covers from here on.
+    branch or a while). ``parallel``: it is inside a parallel loop. ``looped``: it may run again. ``promises``: the
+    (coordinate value, resource, axis) that ``assume_in_bounds`` covers from here on.
     """
 
     base: int
@@ -68,7 +67,6 @@ class Frame:
     conditional: bool = False
     parallel: bool = False
     looped: bool = False
-    forall: Extent | None = None
     args: tuple[Value, ...] = ()
     ops: list[Op] = field(default_factory=list)
     cons: dict[Any, Any] = field(default_factory=dict)
@@ -92,6 +90,7 @@ class Emitter:
         self.defs: dict[int, Op] = {}
         self.written: set[str] = set()
         self.trial = 0
+        self.races = False
         self.hint = ""
         self._buffers: set[str] = set()
         self._home: dict[int, int] = {}

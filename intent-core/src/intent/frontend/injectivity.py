@@ -40,10 +40,10 @@ _UNKNOWN_BASE = -1
 
 def injective(emitter: Emitter, relation: Relation, shape: tuple[Extent, ...]) -> bool:
     """Whether distinct elements of ``shape`` have distinct coordinates, by the rules above."""
-    unknowns = {k: Dyn(_UNKNOWN_BASE - k) for k in range(len(shape)) if shape[k].const != 1}
+    unknowns = {k: position(k) for k in range(len(shape)) if shape[k].const != 1}
     found: set[Extent] = set()
     for coordinate, axes in zip(relation.coordinates, relation.axes, strict=True):
-        expression = _read(emitter.defs, coordinate, axes)
+        expression = read_back(emitter.defs, coordinate, axes)
         if expression is not None:
             found.add(expression)
     return _determined(found, unknowns, shape)
@@ -163,14 +163,19 @@ def _smallest(strides: dict[int, Extent]) -> int | None:
     return min(constant, key=lambda a: constant[a]) if constant else None
 
 
-def _read(defs: dict[int, Op], value: Value, axes: tuple[int | None, ...]) -> Extent | None:
+def position(axis: int) -> Dyn:
+    """The unknown that stands for the position along a relation axis."""
+    return Dyn(_UNKNOWN_BASE - axis)
+
+
+def read_back(defs: dict[int, Op], value: Value, axes: tuple[int | None, ...]) -> Extent | None:
     """``value`` as an expression over the unknowns of ``axes``, or None when it has no such form.
 
     ``axes`` names the relation axis of each axis of the value; None stands for position 0.
     """
     op = defs.get(value.id)
     if isinstance(op, Iota):
-        begin, step = _read(defs, op.begin, ()), _read(defs, op.step, ())
+        begin, step = read_back(defs, op.begin, ()), read_back(defs, op.step, ())
         if begin is None or step is None:
             return None
         return begin if axes[0] is None else begin + step * dyn(_UNKNOWN_BASE - axes[0])
@@ -180,18 +185,18 @@ def _read(defs: dict[int, Op], value: Value, axes: tuple[int | None, ...]) -> Ex
             if extent is not value.shape[axis] and extent.const != 1:
                 return None
             inner.append(axes[axis] if extent is value.shape[axis] else None)
-        return _read(defs, op.value, tuple(inner))
+        return read_back(defs, op.value, tuple(inner))
     if isinstance(op, Transpose):
         inverse: list[int | None] = [None] * len(axes)
         for k, a in enumerate(op.permutation):
             inverse[a] = axes[k]
-        return _read(defs, op.value, tuple(inverse))
+        return read_back(defs, op.value, tuple(inverse))
     if isinstance(op, Reshape) and op.value.rank == 1 and value.rank == 1:
-        return _read(defs, op.value, axes)
+        return read_back(defs, op.value, axes)
     if isinstance(op, Cast):
-        return _read(defs, op.value, axes)
+        return read_back(defs, op.value, axes)
     if isinstance(op, Pointwise):
-        return _pointwise(op, [_read(defs, o, axes) for o in op.operands])
+        return _pointwise(op, [read_back(defs, o, axes) for o in op.operands])
     if value.shape:
         return None
     return _scalar(op, value)

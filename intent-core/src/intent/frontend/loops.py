@@ -33,7 +33,9 @@ def _dispatch(
 ) -> None:
     if stmt.orelse:
         raise UnsupportedSyntax(
-            "'else' of a loop", fix="set a flag before break and test it", span=lowering.span(stmt.orelse[0])
+            "'else' of a loop",
+            fix="set a flag before break and test it",
+            span=lowering.scope.definition.source.else_span(stmt),
         )
     if isinstance(stmt, ast.While):
         lower_while(lowering, stmt, until)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
 
 from intent.diagnostics import ReturnsTensor
@@ -10,6 +9,7 @@ from intent.frontend.builder import Builder
 from intent.frontend.cleanup import drop_dead, used_domains
 from intent.frontend.expressions import EXPRESSIONS
 from intent.frontend.lowering import Lowering
+from intent.frontend.normalise import is_none, returns_of
 from intent.frontend.scope import wrap
 from intent.frontend.statements import STATEMENTS
 from intent.frontend.values import FrontValue, Tensor, ViewRef
@@ -20,14 +20,21 @@ from intent.types.extent import const, scalar, symbol
 from intent.types.span import UNKNOWN
 
 
-def lower(definition: KernelDefinition[...], constexprs: Mapping[str, object] | None = None) -> Kernel:
+def lower(
+    definition: KernelDefinition[...],
+    constexprs: Mapping[str, object] | None = None,
+    *,
+    races: bool = False,
+) -> Kernel:
     """The logical kernel that a definition means for these constexpr values (spec: kernel-and-host 1, 4).
 
+    ``races``: points of parallel loops that provably conflict are left in, for the sanitizer to show them.
     Raises the errors of :mod:`intent.diagnostics` at the author's line; VerificationError is a fault of the compiler.
     """
     signature = definition.signature
     constants = signature.bind_constexprs(constexprs)
     builder = Builder()
+    builder.races = races
     builder.open()
     names: dict[str, FrontValue] = {}
     params: list[View | ScalarParam] = []
@@ -84,8 +91,6 @@ def _parameter(builder: Builder, param: Param) -> tuple[View | ScalarParam, Fron
 
 def _refuse_results(definition: KernelDefinition[...]) -> None:
     """A kernel writes its results; it returns none (spec: kernel-and-host 1)."""
-    for node in ast.walk(definition.source.tree):
-        if isinstance(node, ast.Return) and node.value is not None:
-            if isinstance(node.value, ast.Constant) and node.value.value is None:
-                continue
+    for node in returns_of(definition.source.tree.body):
+        if node.value is not None and not is_none(node.value):
             raise ReturnsTensor(definition.name, span=definition.source.span(node))

@@ -15,7 +15,7 @@ Names of flags begin with a dot, so they meet no name of the author. A loop that
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 RESULT = ".result"
@@ -52,9 +52,16 @@ class Normaliser:
 
     def __init__(self) -> None:
         self._count = 0
+        self._valued = False
 
     def function(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
-        """The whole body; afterwards ``.result`` holds what was returned, if anything."""
+        """The whole body; afterwards ``.result`` holds what was returned, if anything.
+
+        Where some path returns a value, the others return None: as in Python, and refused where types must agree.
+        """
+        self._valued = any(stmt.value is not None and not is_none(stmt.value) for stmt in returns_of(body))
+        if self._valued and not _always_leaves(body):
+            body = [*body, ast.copy_location(ast.Return(value=None), body[-1])]
         out = self._block(body, _Context())
         if RETURNED in _flags_read(out):
             out.insert(0, _assign(RETURNED, ast.Constant(value=False), body[0]))
@@ -83,7 +90,8 @@ class Normaliser:
     def _leave(self, stmt: ast.stmt, context: _Context) -> list[ast.stmt]:
         context.exits.append(stmt)
         if isinstance(stmt, ast.Return):
-            value = [] if stmt.value is None else [_assign(RESULT, stmt.value, stmt)]
+            result = stmt.value or ast.copy_location(ast.Constant(value=None), stmt)
+            value = [_assign(RESULT, result, stmt)] if self._valued else []
             return [*value, _assign(RETURNED, ast.Constant(value=True), stmt)]
         flag = context.stop if isinstance(stmt, ast.Break) else context.skip
         assert flag is not None
@@ -161,8 +169,30 @@ def _always_leaves(body: Sequence[ast.stmt]) -> bool:
     return any(
         isinstance(s, ast.Break | ast.Continue | ast.Return)
         or (isinstance(s, ast.If) and _always_leaves(s.body) and _always_leaves(s.orelse))
+        or (isinstance(s, ast.While) and _endless(s))
         for s in body
     )
+
+
+def _endless(loop: ast.While) -> bool:
+    """``while True`` without a break: only a return ends it."""
+    return (
+        isinstance(loop.test, ast.Constant) and bool(loop.test.value) and "break" not in _escapes(loop.body)
+    )
+
+
+def returns_of(body: Sequence[ast.stmt]) -> Iterator[ast.Return]:
+    """The returns of one function; functions and classes inside it have their own."""
+    for stmt in body:
+        if isinstance(stmt, ast.Return):
+            yield stmt
+        elif isinstance(stmt, ast.If | ast.For | ast.While):
+            yield from returns_of([*stmt.body, *stmt.orelse])
+
+
+def is_none(value: ast.expr) -> bool:
+    """Whether an expression is the constant None."""
+    return isinstance(value, ast.Constant) and value.value is None
 
 
 def _flags_read(body: Sequence[ast.stmt]) -> set[str]:

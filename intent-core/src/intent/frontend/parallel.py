@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from intent.diagnostics import CarryInParallel
+from intent.frontend.conflicts import refuse_conflicts
 from intent.frontend.liveness import assigned
 from intent.frontend.loop_bodies import bind_point, leave_loop, point_of, region_of, runner
 from intent.frontend.lowering import Lowering
@@ -31,7 +32,7 @@ def lower_parallel(lowering: Lowering, stmt: ast.For, regions: Sequence[FrontVal
         region = region_of(source)
         begin, end, step = (builder.index(f).value for f in (region.begin, region.end, region.step))
         bounds.append((begin, end, step))
-        builder.open(looped=True, parallel=True).forall = region.extent
+        builder.open(looped=True, parallel=True)
         points.append(point_of(lowering, stmt, region, builder.argument(INDEX, name=name)))
 
     def bind() -> None:
@@ -42,10 +43,11 @@ def lower_parallel(lowering: Lowering, stmt: ast.For, regions: Sequence[FrontVal
 
     runner(lowering, stmt, bind)({})
     for source, (begin, end, step) in zip(reversed(regions), reversed(bounds), strict=True):
-        body = builder.close()
-        builder.emit(
-            For, begin=begin, end=end, step=step, body=body, parallel=True, domain=region_of(source).id
-        )
+        body, region = builder.close(), region_of(source)
+        builder.emit(For, begin=begin, end=end, step=step, body=body, parallel=True, domain=region.id)
+        loop = builder.frames[-1].ops[-1]
+        assert isinstance(loop, For)
+        refuse_conflicts(builder, loop, region.extent)
     leave_loop(lowering, stmt, written, {})
     for name in written:
         if name in outer and name in stmt.live_after:  # type: ignore[attr-defined]

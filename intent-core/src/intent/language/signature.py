@@ -116,7 +116,9 @@ class KernelSignature:
         missing = [name for name, value in values.items() if value is MISSING]
         if missing:
             raise ConstexprMissing(self.name, missing, span=self.span)
-        return {p.name: check_constexpr(p.name, p.constexpr_type, values[p.name]) for p in self.constexprs}
+        return {
+            p.name: check_constexpr(p.name, p.constexpr_type, values[p.name], p.span) for p in self.constexprs
+        }
 
 
 def resolve_signature(definition: KernelDefinition[...]) -> KernelSignature:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import cached_property, lru_cache
 from typing import Any
 
-from intent.diagnostics import SourceUnavailable
+from intent.diagnostics import SourceUnavailable, UnsupportedSyntax
 from intent.types import Span
 
 __all__ = ["FunctionSource"]
@@ -36,13 +36,17 @@ class FunctionSource:
 
         Raises:
             SourceUnavailable: the file is gone, or does not hold this function.
+            UnsupportedSyntax: it is an ``async def``.
         """
         module = _parse("".join(self._lines), self.file) if self._lines else None
         for node in ast.walk(module) if module else ():
-            if isinstance(node, ast.FunctionDef) and node.name == self.name:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == self.name:
                 first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-                if first == self.first_line:
+                if first != self.first_line:
+                    continue
+                if isinstance(node, ast.FunctionDef):
                     return node
+                raise UnsupportedSyntax("'async'", fix="write a plain def", span=self._line_span(node.lineno))
         raise SourceUnavailable(self.name, self.file)
 
     @property
@@ -65,10 +69,21 @@ class FunctionSource:
             source="".join(self._lines[line - 1 : end_line]).rstrip("\n"),
         )
 
+    def else_span(self, loop: ast.For | ast.While) -> Span:
+        """The line of the ``else`` of a loop, for which Python keeps no node."""
+        last, first = loop.body[-1].end_lineno or loop.lineno, loop.orelse[0].lineno
+        lines = (n for n in range(last, first + 1) if self._lines[n - 1].lstrip().startswith("else"))
+        line = next(lines, first)
+        text = self._lines[line - 1].rstrip("\n")
+        start = len(text) - len(text.lstrip())
+        return Span(self.file, line, start, line, start + len("else"), text)
+
     @property
     def definition_span(self) -> Span:
         """The ``def`` line (the whole of its first line)."""
-        line = self.tree.lineno
+        return self._line_span(self.tree.lineno)
+
+    def _line_span(self, line: int) -> Span:
         text = self._lines[line - 1].rstrip("\n")
         start = len(text) - len(text.lstrip())
         return Span(self.file, line, start, line, len(text), text)

@@ -76,7 +76,9 @@ def bind(kernel: Kernel, given: Mapping[str, Any]) -> Bound:
         if isinstance(parameter, ScalarParam):
             if parameter.name in given:
                 value = given[parameter.name]
-                scalars[parameter.name] = bind_scalar(parameter.name, parameter.value.dtype, value)
+                scalars[parameter.name] = bind_scalar(
+                    parameter.name, parameter.value.dtype, value, parameter.span
+                )
         elif parameter.name in given:
             arrays[parameter.name] = _bind_view(parameter, given[parameter.name])
     return Bound(arrays=arrays, scalars=scalars)

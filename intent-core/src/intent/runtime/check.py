@@ -54,7 +54,7 @@ def check(
     Raises:
         IntentError: The kernel cannot be compiled, or the arguments do not fit its parameters.
     """
-    logical = lowered(kernel, constexprs or {})
+    logical = lowered(kernel, constexprs or {}, races=True)
     given = _given(logical, args)
     bound = bind(logical, given)
     on_cpu = {name: _host(array) for name, array in bound.arrays.items()}

@@ -64,8 +64,10 @@ def _provider(provider: str | Provider | None) -> Provider:
     return provider
 
 
-def lowered(kernel: object, constexprs: Mapping[str, Any]) -> Kernel:
+def lowered(kernel: object, constexprs: Mapping[str, Any], *, races: bool = False) -> Kernel:
     """The logical kernel of a definition, or the kernel of the logical IR that was given.
+
+    ``races``: see :func:`intent.frontend.lower`.
 
     Raises:
         IntentError: The errors of the front end, or OptionError for constexprs that are bound already.
@@ -77,4 +79,4 @@ def lowered(kernel: object, constexprs: Mapping[str, Any]) -> Kernel:
         return kernel
     if not isinstance(kernel, KernelDefinition):
         raise NotADefinition("a kernel", kernel, fix="decorate the function with @intent.kernel")
-    return lower(kernel, constexprs)
+    return lower(kernel, constexprs, races=races)

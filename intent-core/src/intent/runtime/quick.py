@@ -169,7 +169,7 @@ def _text(
     views = [k for k, p in params if isinstance(p, View)]
     scalars = [(k, p) for k, p in params if isinstance(p, ScalarParam)]
     for k, p in scalars:
-        namespace[f"bind{k}"] = partial(bind_scalar, p.name, p.value.dtype)
+        namespace[f"bind{k}"] = partial(bind_scalar, p.name, p.value.dtype, span=p.span)
     read = [f"({''.join(f'a{k}, ' for k, _ in params)}) = args"]
     read += [f"p{k} = {address.format(f'a{k}')}" for k in views]
     read += [_scalar(k, p, keyed=p.name in keyed) for k, p in scalars]

@@ -8,17 +8,24 @@ from typing import Any
 import numpy as np
 
 from intent.diagnostics import ScalarArgument
-from intent.types import DType
+from intent.types import DType, Span
 
 __all__ = ["bind_scalar"]
 
 
-def bind_scalar(parameter: str, dtype: DType, value: object) -> bool | int | float:
+def bind_scalar(parameter: str, dtype: DType, value: object, span: Span | None = None) -> bool | int | float:
     """``value`` as the Python number that a launch passes; floats are rounded to ``dtype`` here, once.
 
     Raises:
-        ScalarArgument: Not a number of the right kind, or outside the range of ``dtype``.
+        ScalarArgument: Not a number of the right kind, or outside the range of ``dtype``; at ``span``.
     """
+    try:
+        return _bound(parameter, dtype, value)
+    except ScalarArgument as error:
+        raise error.at(span)  # noqa: B904 -- the same error, now with a place
+
+
+def _bound(parameter: str, dtype: DType, value: object) -> bool | int | float:
     number: Any = value.item() if isinstance(value, np.generic) else value
     if dtype.kind == "bool":
         if isinstance(number, bool):

@@ -89,6 +89,8 @@ def store_cover(program: Program) -> Iterator[Problem]:
             yield Problem(text=f"an operand has dim {dim}, which the effect does not run over", op=op)
         if isinstance(op, Store):
             mentioned = {dim for coordinate in op.coordinates for dim in coordinate.dims}
+            if op.valid is not None:  # of lanes that a predicate tells apart, the author promised at most one
+                mentioned.update(op.valid.dims)
             for dim in op.dims:
                 if dim not in mentioned and dim.size > 1:
                     yield Problem(
