@@ -1,5 +1,6 @@
 """Refinements of a program: each takes a valid program and leaves one with the same meaning."""
 
+from intent.passes.permissions import Permissions
 from intent.passes.pipeline import PASSES, refine
 
-__all__ = ["PASSES", "refine"]
+__all__ = ["PASSES", "Permissions", "refine"]

@@ -16,13 +16,15 @@ from collections import defaultdict
 from dataclasses import replace
 
 from intent import physical as ph
+from intent.passes.permissions import Permissions
 from intent.passes.rewriting import map_operations
 from intent.physical.walk import operands_of, regions_of, walk
 from intent.types.dtypes import F32
 
 
-def narrowed_division(program: ph.Program) -> ph.Program:
+def narrowed_division(program: ph.Program, permissions: Permissions) -> ph.Program:
     """Permit approximate division where every use is a cast to a float of at most 16 bits."""
+    del permissions  # the language itself leaves this room
     users: dict[int, list[ph.Op | None]] = defaultdict(list)
     for segment in program.segments:
         for op in walk(segment.body):

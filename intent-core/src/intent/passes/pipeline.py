@@ -6,18 +6,29 @@ from collections.abc import Callable
 from typing import Final
 
 from intent import physical as ph
+from intent.passes.absorption import absorption
 from intent.passes.narrowed_division import narrowed_division
+from intent.passes.narrowing import narrowing
+from intent.passes.peeling import peeling
+from intent.passes.permissions import Permissions
 
-Pass = Callable[[ph.Program], ph.Program]
+Pass = Callable[[ph.Program, Permissions], ph.Program]
 
 PASSES: Final[tuple[tuple[str, Pass], ...]] = (
+    # Reads a fold's summary and identity, which absorption mixes with the carries.
+    ("narrowing", narrowing),
+    # Before peeling, so that what it rewrites stands there once.
+    ("absorption", absorption),
+    # Splits the range that narrowing left.
+    ("peeling", peeling),
     # Needs only def-use; nothing later makes or removes casts.
     ("narrowed_division", narrowed_division),
 )
 
 
-def refine(program: ph.Program) -> ph.Program:
+def refine(program: ph.Program, permissions: Permissions | None = None) -> ph.Program:
     """The program after all passes; every pass takes and leaves a valid program."""
+    permissions = Permissions() if permissions is None else permissions
     for _, run in PASSES:
-        program = run(program)
+        program = run(program, permissions)
     return program

@@ -7,6 +7,8 @@ from dataclasses import fields, replace
 from typing import Any
 
 from intent import physical as ph
+from intent.construct.cleanup import remove_dead
+from intent.passes.building import Builder
 
 
 def map_operations(program: ph.Program, change: Callable[[ph.Op], ph.Op]) -> ph.Program:
@@ -24,3 +26,42 @@ def _inside(op: ph.Op, change: Callable[[ph.Op], ph.Op]) -> ph.Op:
         f.name: _region(v, change) for f in fields(op) if isinstance(v := getattr(op, f.name), ph.Region)
     }
     return replace(op, **inner) if inner else op
+
+
+def rewrite_loops(program: ph.Program, change: Callable[[Builder, ph.Loop], bool]) -> ph.Program:
+    """The program with its loops rewritten, inner ones first, and without what nothing uses afterwards.
+
+    ``change(builder, loop)`` either appends to the builder's current region what takes the loop's place, with
+    the loop's results defined under their own ids, and gives True; or it gives False and the loop stays.
+    """
+    builder = Builder(program)
+    changed = [_rebuilt(segment.body, builder, change) for segment in program.segments]
+    if all(new is segment.body for new, segment in zip(changed, program.segments, strict=True)):
+        return program
+    segments = tuple(
+        replace(s, body=remove_dead(body)) for s, body in zip(program.segments, changed, strict=True)
+    )
+    return replace(program, segments=segments)
+
+
+def _rebuilt(region: ph.Region, b: Builder, change: Callable[[Builder, ph.Loop], bool]) -> ph.Region:
+    """The region with rewritten loops; the same object where there were none."""
+    same = True
+    with b.region() as ops:
+        for op in region.ops:
+            inner: dict[str, Any] = {}
+            # Combines are functions of their own and hold no loop that a pass could improve.
+            if isinstance(op, ph.Loop | ph.If | ph.While):
+                inner = {
+                    f.name: new
+                    for f in fields(op)
+                    if isinstance(v := getattr(op, f.name), ph.Region)
+                    and (new := _rebuilt(v, b, change)) is not v
+                }
+            kept = replace(op, **inner) if inner else op
+            same &= not inner
+            if isinstance(kept, ph.Loop) and change(b, kept):
+                same = False
+            else:
+                b.keep(kept)
+    return region if same else replace(region, ops=tuple(ops))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Final, Literal
 
 from intent.diagnostics import OptionError
+from intent.passes import Permissions
 
 __all__ = ["CompileOptions"]
 
@@ -26,6 +27,11 @@ class CompileOptions:
 
     numerics: Literal["source", "relaxed_normalization"] = "source"
     fold_law: Literal["on", "strict"] = "on"
+
+    @property
+    def permissions(self) -> Permissions:
+        """What the passes may assume."""
+        return Permissions(fold_law=self.fold_law == "on", relaxed=self.numerics == "relaxed_normalization")
 
     def __post_init__(self) -> None:
         for option in fields(self):

@@ -95,6 +95,7 @@ class Variants:
             self._analysis = analyze(kernel)
         self._key = (kernel_key(kernel), provider, options)
         self._fixed = fixed
+        self._permissions = options.permissions
         self._buckets: dict[Bucket, list[Variant]] = {}
         self._lock = threading.RLock()
         self.initial = self.variant(fixed if fixed is not None else self._plan(None))
@@ -160,7 +161,7 @@ class Variants:
         with stage(seconds, "construct"):
             constructed = construct(self._kernel, plan, self._analysis)
         with stage(seconds, "passes"):
-            program = refine(constructed)
+            program = refine(constructed, self._permissions)
         with stage(seconds, "verify"):
             verify(program)
         return Variant(plan=plan, program=program, provider=self._provider, seconds=seconds)

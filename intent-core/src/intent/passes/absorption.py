@@ -1,0 +1,125 @@
+"""A fold's carry goes into its slice: the factor of every row moves inside sums and products, and meets an exponent.
+
+Requires: a verified program. Ensures: results that differ by the roundings in which the two sides of the author's
+law differ anyway (docs/numerics.md has the argument and a bound).
+
+    %w = exp2(%l - %p)                                       %w = exp2(%l - %m)
+    %s = contract lhs=cast(%w) rhs=%v                  ->    %y = contract lhs=cast(%w) rhs=%v accumulator=%x * %a
+    %y = %x * %a + %s * exp2(%p - %m)
+
+Matched are the carries' next values: ``x + f * s`` where ``s`` is a sum or contraction over lanes and ``f`` has
+none of those lanes. The factor goes through the sum into its operand, through masks and a cast to 16 bits, to an
+exponential that it cancels with: ``exp(a - b) * exp(b - c)`` is ``exp(a - c)``. Where ``b`` is the guarded maximum
+``select(p == -inf, 0, p)`` of ``a``, both sides are 0 for ``p == -inf``, since then ``a`` is ``-inf`` throughout: a
+slice without a member meets no ``inf - inf`` that it did not meet before. All carries that have such factors are
+rewritten, or none; what decides is the number of operations, weighted by lanes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import prod
+
+from intent import physical as ph
+from intent.construct.cleanup import remove_dead
+from intent.passes.building import Builder
+from intent.passes.exponents import Exponents
+from intent.passes.permissions import Permissions
+from intent.passes.rewriting import rewrite_loops
+from intent.physical.walk import walk
+
+Sum = ph.Contract | ph.Reduce
+
+
+def absorption(program: ph.Program, permissions: Permissions) -> ph.Program:
+    """Absorb the carries of folds into their slices where that is less work."""
+    if not permissions.fold_law:
+        return program
+    return rewrite_loops(program, _absorb)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Match:
+    """``rest + factor * total``: one carry's next value."""
+
+    rest: ph.Fragment
+    factor: ph.Fragment
+    total: Sum
+
+
+def _absorb(b: Builder, loop: ph.Loop) -> bool:
+    if not loop.summary:
+        return False
+    matches = [_match(b, y) for y in loop.body.yields]
+    if not any(matches):
+        return False
+    with b.region() as ops:
+        for op in loop.body.ops:
+            b.keep(op)
+        yields = []
+        for y, match in zip(loop.body.yields, matches, strict=True):
+            new = y if match is None else _rewritten(b, match, y)
+            if new is None:
+                return False
+            yields.append(new)
+        body = remove_dead(replace(loop.body, ops=tuple(ops), yields=tuple(yields)))
+    if _work(body) >= _work(loop.body):
+        return False
+    b.append(replace(loop, body=body, summary=()))
+    return True
+
+
+def _match(b: Builder, y: ph.Fragment) -> _Match | None:
+    op = b.known.definition.get(y.id)
+    if not isinstance(op, ph.Pointwise) or op.fn != "add":
+        return None
+    for k in (1, 0):
+        product = b.known.definition.get(op.operands[k].id)
+        if not isinstance(product, ph.Pointwise) or product.fn != "mul":
+            continue
+        for j in (0, 1):
+            total = b.known.definition.get(product.operands[j].id)
+            plain = isinstance(total, ph.Contract) and total.accumulator is None
+            if plain or (isinstance(total, ph.Reduce) and total.kind == "sum"):
+                assert isinstance(total, Sum)
+                return _Match(rest=op.operands[1 - k], factor=product.operands[1 - j], total=total)
+    return None
+
+
+def _rewritten(b: Builder, match: _Match, y: ph.Fragment) -> ph.Fragment | None:
+    """The next value with the factor inside, or None where it meets no exponential that it cancels with."""
+    total = match.total
+    b.span, b.origin = total.span, total.origin
+    if isinstance(total, ph.Reduce):
+        inner = Exponents(b).times(total.operands[0], match.factor)
+        if inner is None:
+            return None
+        part = b.add(
+            ph.Reduce, y.dtype, total.result.dims, name=y.name, operands=(inner,), dims=total.dims, kind="sum"
+        )
+        return b.pointwise("add", match.rest, part, name=y.name)
+    for side in ("lhs", "rhs"):
+        operand = getattr(total, side)
+        if not {*match.factor.dims} <= {*operand.dims}:
+            continue
+        inner = Exponents(b).times(operand, match.factor)
+        if inner is not None:
+            sides = {"lhs": total.lhs, "rhs": total.rhs, side: inner}
+            start = b.broadcast(match.rest, total.result.dims)
+            return b.add(
+                ph.Contract, y.dtype, y.dims, name=y.name, **sides, accumulator=start, dims=total.dims
+            )
+    return None
+
+
+_HEAVY = {"exp": 8, "exp2": 4, "div": 4}
+
+
+def _work(region: ph.Region) -> int:
+    """Operations of a pass, each as often as it has lanes; contractions are the same on both sides."""
+    total = 0
+    for op in walk(region):
+        if isinstance(op, ph.Pointwise | ph.Cast):
+            weight = _HEAVY.get(op.fn, 1) if isinstance(op, ph.Pointwise) else 1
+            total += weight * prod(d.size for d in op.result.dims)
+    return total

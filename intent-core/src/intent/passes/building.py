@@ -1,0 +1,194 @@
+"""Making new operations for a program: fresh ids, constants folded, equal pure operations made once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from itertools import count
+from typing import Any, Final
+
+from intent import physical as ph
+from intent.passes.constants import Known, fold
+from intent.physical.walk import operands_of, regions_of, walk
+from intent.types import DType, Span
+from intent.types.dtypes import BOOL, INDEX
+from intent.types.span import UNKNOWN
+
+Value = bool | int | float
+
+
+class Builder:
+    """Appends operations to the region under construction; one per rewrite of a segment.
+
+    ``known`` says what every fragment of the program is where it is one constant on all lanes.
+    """
+
+    def __init__(self, program: ph.Program) -> None:
+        self._order = {dim: k for k, dim in enumerate(program.dims)}
+        self._ids = count(1 + _largest(program))
+        self.known = Known()
+        for segment in program.segments:
+            for op in walk(segment.body):
+                self.known.define(op)
+        self.ops: list[ph.Op] = []
+        self._memo: list[dict[object, ph.Fragment]] = [{}]
+        self.span: Span = UNKNOWN
+        self.origin: int | None = None
+
+    # -- regions ---------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def region(self, *, alone: bool = False) -> Iterator[list[ph.Op]]:
+        """A region under construction: what is made inside goes to the list that this gives.
+
+        ``alone``: it sees nothing that was made outside.
+        """
+        outer, self.ops = self.ops, []
+        memo, self._memo = self._memo, [{}] if alone else [*self._memo, {}]
+        try:
+            yield self.ops
+        finally:
+            self.ops, self._memo = outer, memo
+
+    # -- fragments and operations --------------------------------------------------------------------------------
+
+    def fresh(self) -> int:
+        """An id that nothing in the program has."""
+        return next(self._ids)
+
+    def fragment(self, dtype: DType, dims: Iterable[ph.Dim] = (), name: str = "") -> ph.Fragment:
+        """A new value; its dims stand in the program's order."""
+        return ph.Fragment(id=self.fresh(), dtype=dtype, dims=self.sort(dims), name=name)
+
+    def renewed(self, old: ph.Fragment) -> ph.Fragment:
+        """A new value of the same type and name."""
+        return replace(old, id=self.fresh())
+
+    def sort(self, dims: Iterable[ph.Dim]) -> tuple[ph.Dim, ...]:
+        """Dims in the program's order, each once."""
+        return tuple(sorted(set(dims), key=self._order.__getitem__))
+
+    def union(self, fragments: Iterable[ph.Fragment]) -> tuple[ph.Dim, ...]:
+        """The dims of a pointwise result."""
+        return self.sort(d for f in fragments for d in f.dims)
+
+    def append(self, op: ph.Op) -> None:
+        """An operation that is complete, results included."""
+        self.ops.append(op)
+        self.known.define(op)
+
+    def keep(self, op: ph.Op) -> None:
+        """An operation of the program as it stands; an equal one that is asked for later is this one."""
+        self.append(op)
+        if isinstance(op, _PURE):
+            payload = {
+                f.name: value
+                for f in fields(op)
+                if f.name not in _IDENTITY and (value := getattr(op, f.name)) is not False
+            }
+            key: object = (type(op), op.result.dtype, op.result.dims, _frozen(payload))
+            if isinstance(op, ph.Constant):
+                key = (ph.Constant, op.result.dtype, repr(op.value))
+            self._memo[-1].setdefault(key, op.result)
+
+    def add(
+        self,
+        node: type[ph.Op],
+        dtype: DType,
+        dims: Iterable[ph.Dim] = (),
+        /,
+        *,
+        name: str = "",
+        **payload: Any,
+    ) -> ph.Fragment:
+        """A pure operation of one result; an equal one that is visible here is used again."""
+        wanted = self.sort(dims)
+        key = (node, dtype, wanted, _frozen(payload))
+        for memo in reversed(self._memo):
+            if key in memo:
+                return memo[key]
+        result = self.fragment(dtype, wanted, name)
+        self.append(node(id=self.fresh(), results=(result,), origin=self.origin, span=self.span, **payload))
+        self._memo[-1][key] = result
+        return result
+
+    def constant(self, value: Value, dtype: DType, dims: Iterable[ph.Dim] = ()) -> ph.Fragment:
+        """One value, repeated over ``dims``."""
+        # repr separates 0.0 from -0.0 and True from 1; the extra key never reaches the operation.
+        wanted = self.sort(dims)
+        key = (ph.Constant, dtype, repr(value))
+        for memo in reversed(self._memo):
+            if key in memo:
+                return self.broadcast(memo[key], wanted)
+        result = self.fragment(dtype)
+        self.append(
+            ph.Constant(id=self.fresh(), results=(result,), origin=self.origin, span=self.span, value=value)
+        )
+        self._memo[-1][key] = result
+        return self.broadcast(result, wanted)
+
+    def index(self, value: int) -> ph.Fragment:
+        """An index constant."""
+        return self.constant(value, INDEX)
+
+    def pointwise(
+        self,
+        fn: str,
+        *operands: ph.Fragment,
+        dtype: DType | None = None,
+        name: str = "",
+        approximate: bool = False,
+        flush_to_zero: bool = False,
+    ) -> ph.Fragment:
+        """A pointwise operation; a constant where all operands are known constants."""
+        if dtype is None:
+            dtype = operands[1].dtype if fn == "select" else operands[0].dtype
+        dims = self.union(operands)
+        values = [self.known.value(f) for f in operands]
+        if all(v is not None for v in values):
+            folded = fold(fn, [v for v in values if v is not None], operands[0].dtype)
+            if folded is not None:
+                return self.constant(folded, dtype, dims)
+        payload: dict[str, Any] = {"fn": fn, "operands": operands}
+        payload |= {"approximate": True} if approximate else {}
+        payload |= {"flush_to_zero": True} if flush_to_zero else {}
+        return self.add(ph.Pointwise, dtype, dims, name=name, **payload)
+
+    def compare(self, fn: str, a: ph.Fragment, b: ph.Fragment) -> ph.Fragment:
+        """A comparison."""
+        return self.pointwise(fn, a, b, dtype=BOOL)
+
+    def broadcast(self, value: ph.Fragment, dims: Iterable[ph.Dim]) -> ph.Fragment:
+        """``value`` over its own dims and ``dims``."""
+        wanted = self.sort((*value.dims, *dims))
+        if wanted == value.dims:
+            return value
+        return self.add(ph.Broadcast, value.dtype, wanted, name=value.name, value=value)
+
+
+_IDENTITY: Final = ("id", "results", "origin", "span")
+_PURE: Final = (ph.Constant, ph.LaunchValue, ph.Lane, ph.Pointwise, ph.Cast, ph.Broadcast, ph.Reduce)
+
+
+def _largest(program: ph.Program) -> int:
+    """The largest id of any operation, value or buffer."""
+    found = 0
+    for segment in program.segments:
+        found = max([found, *(a.id for a in segment.body.args)])
+        for op in walk(segment.body):
+            found = max([found, op.id, *(r.id for r in op.results), *(f.id for f in operands_of(op))])
+            found = max([found, *(a.id for region in regions_of(op) for a in region.args)])
+            if isinstance(op, ph.BufferAlloc):
+                found = max(found, op.buffer.id)
+    return found
+
+
+def _frozen(payload: dict[str, Any]) -> object:
+    return frozenset((name, _plain(value)) for name, value in payload.items())
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, ph.Fragment):
+        return ("%", value.id)
+    return tuple(map(_plain, value)) if isinstance(value, tuple) else value

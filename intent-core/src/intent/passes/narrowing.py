@@ -1,0 +1,119 @@
+"""Passes over the blocks of a loop that can change nothing are not made.
+
+Requires: a verified program. Ensures: the same results; of a fold by the author's ``combine(x, identity) == x``.
+
+    loop begin=%0 end=%N step=%64 {                       %7 = pointwise fn=add operands=(%first_row, %128)
+      %3 = pointwise fn=le operands=(%column, %row)  ->   %8 = pointwise fn=minimum operands=(%N, %7)
+      %4 = pointwise fn=select operands=(%3, %l, %-inf)   loop begin=%0 end=%8 step=%64 {
+      ...                                                   ...
+
+A predicate over the loop's lanes is taken for false. If then every carry comes out as it went in, or the slice's
+summary is the fold's identity, and nothing is written, then the blocks where the predicate is false on every
+lane do nothing, and the loop's bounds are tightened to the others. Nothing here knows what a causal mask is.
+
+``0 * x`` is 0 only for a finite ``x``. A block of weights that are all zero therefore counts as nothing if the
+other operand is zero there too (its reads are masked by the same predicate), or with ``relaxed_normalization``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from intent import physical as ph
+from intent.passes.building import Builder
+from intent.passes.constants import same
+from intent.passes.copying import Copier
+from intent.passes.permissions import Permissions
+from intent.passes.ranges import Range, Ranges
+from intent.passes.rewriting import rewrite_loops
+from intent.physical.walk import walk
+
+
+def narrowing(program: ph.Program, permissions: Permissions) -> ph.Program:
+    """Tighten the bounds of loops whose other passes change nothing (architecture: passes)."""
+    return rewrite_loops(program, lambda b, loop: _narrow(b, loop, permissions))
+
+
+def _narrow(b: Builder, loop: ph.Loop, permissions: Permissions) -> bool:
+    found = [test for test in tests(b, loop) if _idle_without(b, loop, test, finite=permissions.relaxed)]
+    if not found:
+        return False
+    ranges = Ranges(b, loop, inside(loop))
+    begin, end = loop.begin, loop.end
+    for test in found:
+        wanted = ranges.can_hold(test) or Range()
+        if wanted.high is not None:
+            beyond = ranges.shifted(wanted.high, 1)
+            end = end if beyond == loop.end else b.pointwise("minimum", end, beyond)
+        if wanted.low is not None:
+            low = _aligned(b, ranges, loop, wanted.low)
+            begin = begin if low == loop.begin else b.pointwise("maximum", begin, low)
+    if begin == loop.begin and end == loop.end:
+        return False
+    b.append(replace(loop, begin=begin, end=end))
+    return True
+
+
+def _aligned(b: Builder, ranges: Ranges, loop: ph.Loop, low: ph.Fragment) -> ph.Fragment:
+    """The greatest place of the loop's index that is at most ``low``: blocks stay where they are."""
+    step = b.known.value(loop.step)
+    if step == 1:
+        return low
+    start = b.known.value(loop.begin)
+    if start == 0:
+        return b.pointwise("mul", b.pointwise("floordiv", low, loop.step), loop.step)
+    blocks = b.pointwise("floordiv", b.pointwise("sub", low, loop.begin), loop.step)
+    return b.pointwise("add", loop.begin, b.pointwise("mul", blocks, loop.step))
+
+
+def inside(loop: ph.Loop) -> frozenset[int]:
+    """Ids of everything that the loop's body defines."""
+    args = {a.id for a in loop.body.args}
+    return frozenset(args | {r.id for op in walk(loop.body) for r in op.results})
+
+
+def tests(b: Builder, loop: ph.Loop) -> Iterator[ph.Fragment]:
+    """Comparisons that move with the loop's index, and alternatives of them."""
+    moving = {loop.body.args[0].id}
+    for op in loop.body.ops:
+        if not isinstance(op, ph.Pointwise) or not b.known.reaches(op.result, moving):
+            continue
+        places = op.fn in _COMPARISONS and op.operands[0].dtype.name in ("index", "i64")
+        if places or (op.fn == "or" and all(b.known.reaches(f, moving) for f in op.operands)):
+            yield op.result
+
+
+_COMPARISONS: Final = ("lt", "le", "gt", "ge", "eq")
+
+
+def _idle_without(b: Builder, loop: ph.Loop, test: ph.Fragment, *, finite: bool) -> bool:
+    """Whether a pass on which ``test`` is false everywhere changes nothing."""
+    with b.region():
+        never = b.constant(False, test.dtype, test.dims)
+        copier = Copier(b, {test.id: never}, finite=finite, sums=running_sums(b, loop))
+        copier.ops(loop.body.ops)
+        if copier.effects:
+            return False
+        if all(copier.get(y) == arg for y, arg in zip(loop.body.yields, loop.body.args[1:], strict=True)):
+            return True
+        return bool(loop.summary) and all(
+            same(copier.value(part), b.known.value(init))
+            for part, init in zip(loop.summary, loop.inits, strict=True)
+        )
+
+
+def running_sums(b: Builder, loop: ph.Loop) -> frozenset[int]:
+    """Carries that begin at +0.0 and are only added to: they are never -0.0."""
+    found = set()
+    for arg, init, y in zip(loop.body.args[1:], loop.inits, loop.body.yields, strict=True):
+        start = b.known.value(init)
+        if not isinstance(start, float) or start != 0 or math.copysign(1.0, start) < 0:
+            continue
+        op = b.known.definition.get(y.id)
+        added = isinstance(op, ph.Pointwise) and op.fn == "add" and arg in op.operands
+        if added or (isinstance(op, ph.Contract) and op.accumulator == arg):
+            found.add(arg.id)
+    return frozenset(found)

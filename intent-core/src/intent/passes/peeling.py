@@ -1,0 +1,161 @@
+"""Blocks on which a mask holds everywhere are walked without it.
+
+Requires: a verified program. Ensures: the same operations on the same blocks in the same order.
+
+    loop begin=%0 end=%N step=%64 {              ->   %f = ... the first index that a full block does not have
+      %3 = pointwise fn=lt operands=(%c, %N)          loop begin=%0 end=%f step=%64 { no mask }
+      %4 = load ... valid=%3                          loop begin=%f end=%N step=%64 { as before }
+
+A comparison of the loop's lanes with something that does not move is linear in the index, so the blocks on which
+it holds for all lanes are an interval. Before the interval (a window's beginning) and after it (a tail, a diagonal)
+the loop stays as it was. What tests whether an access is in bounds stays wherever the coordinate moves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Final
+
+from intent import physical as ph
+from intent.passes.building import Builder
+from intent.passes.copying import Copier
+from intent.passes.narrowing import inside, tests
+from intent.passes.permissions import Permissions
+from intent.passes.ranges import Range, Ranges
+from intent.passes.rewriting import rewrite_loops
+from intent.physical.walk import operands_of, walk
+
+LARGEST: Final = 100
+"""Operations of a body, those of nested loops included, that may be written twice."""
+WIDE: Final = 64
+"""Lanes of a mask from which on leaving it out is worth a second loop."""
+
+
+def peeling(program: ph.Program, permissions: Permissions) -> ph.Program:
+    """Split loops over blocks into parts with and without masks (architecture: passes)."""
+    del permissions  # every value stays the same bit for bit
+    return rewrite_loops(program, _peel)
+
+
+@dataclass
+class _Cut:
+    """Where the full blocks begin and end; None is the loop's own bound."""
+
+    low: ph.Fragment | None = None
+    high: ph.Fragment | None = None
+
+
+def _peel(b: Builder, loop: ph.Loop) -> bool:
+    step = b.known.value(loop.step)
+    if not isinstance(step, int) or step < 2 or sum(1 for _ in walk(loop.body)) > LARGEST:
+        return False
+    with b.region() as made:
+        ranges = Ranges(b, loop, inside(loop))
+        found: dict[int, ph.Fragment] = {}
+        total = Range()
+        for test in tests(b, loop):
+            held = ranges.must_hold(test)
+            if held is None or prod(d.size for d in test.dims) < WIDE or not _masks(loop, test):
+                continue
+            found[test.id] = test
+            total = Range(
+                low=ranges.tighter("maximum", total.low, held.low),
+                high=ranges.tighter("minimum", total.high, held.high),
+            )
+        if not found:
+            return False
+        cut = _Cut(
+            low=None if total.low is None else _first(b, loop, total.low),
+            high=None if total.high is None else _beyond(b, ranges, loop, total.high),
+        )
+    for op in made:
+        b.keep(op)
+    _split(b, loop, tuple(found.values()), cut)
+    return True
+
+
+def _masks(loop: ph.Loop, test: ph.Fragment) -> bool:
+    """Whether anything in the body reads the test: one that nothing reads is not worth a loop."""
+    return any(test in operands_of(op) for op in walk(loop.body))
+
+
+def _first(b: Builder, loop: ph.Loop, low: ph.Fragment) -> ph.Fragment:
+    """The first index of a block at or after ``low``."""
+    gap = _from_begin(b, loop, low)
+    last = b.pointwise("sub", loop.step, b.index(1))
+    return _place(b, loop, b.pointwise("floordiv", b.pointwise("add", gap, last), loop.step))
+
+
+def _beyond(b: Builder, ranges: Ranges, loop: ph.Loop, high: ph.Fragment) -> ph.Fragment:
+    """The first index of a block after ``high``."""
+    step = b.known.value(loop.step)
+    assert isinstance(step, int)
+    if b.known.value(loop.begin) == 0:
+        gap = ranges.shifted(high, step)
+    else:
+        gap = b.pointwise("add", _from_begin(b, loop, high), loop.step)
+    return _place(b, loop, b.pointwise("floordiv", gap, loop.step))
+
+
+def _from_begin(b: Builder, loop: ph.Loop, index: ph.Fragment) -> ph.Fragment:
+    return index if b.known.value(loop.begin) == 0 else b.pointwise("sub", index, loop.begin)
+
+
+def _place(b: Builder, loop: ph.Loop, blocks: ph.Fragment) -> ph.Fragment:
+    """The index after so many blocks, or where the loop begins if that is a negative number."""
+    index = b.pointwise("mul", b.pointwise("maximum", blocks, b.index(0)), loop.step)
+    return index if b.known.value(loop.begin) == 0 else b.pointwise("add", loop.begin, index)
+
+
+def _split(b: Builder, loop: ph.Loop, tests_: tuple[ph.Fragment, ...], cut: _Cut) -> None:
+    """The parts in order; the last one defines the loop's results."""
+    at, inits = loop.begin, loop.inits
+    if cut.low is not None:
+        end = b.pointwise("minimum", cut.low, loop.end)
+        inits = _part(b, loop, (), at, end, inits)
+        at = cut.low
+    if cut.high is None:
+        _part(b, loop, tests_, at, loop.end, inits, last=True)
+        return
+    inits = _part(b, loop, tests_, at, b.pointwise("minimum", cut.high, loop.end), inits)
+    at = cut.high if cut.low is None else b.pointwise("maximum", cut.low, cut.high)
+    _part(b, loop, (), at, loop.end, inits, last=True)
+
+
+def _part(
+    b: Builder,
+    loop: ph.Loop,
+    held: tuple[ph.Fragment, ...],
+    begin: ph.Fragment,
+    end: ph.Fragment,
+    inits: tuple[ph.Fragment, ...],
+    *,
+    last: bool = False,
+) -> tuple[ph.Fragment, ...]:
+    """A copy of the loop over a part of its range, on which ``held`` hold; the carries after it."""
+    args = tuple(b.renewed(a) for a in loop.body.args)
+    names = dict(zip((a.id for a in loop.body.args), args, strict=True))
+    with b.region() as ops:
+        for test in held:
+            names[test.id] = b.constant(True, test.dtype, test.dims)
+        copier = Copier(b, names, counter=loop.body.args[0])
+        copier.ops(loop.body.ops)
+        yields = tuple(
+            b.broadcast(copier.get(y), a.dims) for y, a in zip(loop.body.yields, args[1:], strict=True)
+        )
+    body = ph.Region(args=args, ops=tuple(ops), yields=yields)
+    results = loop.results if last else tuple(b.renewed(r) for r in loop.results)
+    b.append(
+        replace(
+            loop,
+            id=b.fresh(),
+            results=results,
+            begin=begin,
+            end=end,
+            inits=inits,
+            body=body,
+            summary=tuple(copier.get(f) for f in loop.summary),
+        )
+    )
+    return results

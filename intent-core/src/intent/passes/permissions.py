@@ -1,0 +1,18 @@
+"""What the passes may assume about numbers (language, Numbers)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Permissions:
+    """The numeric licences of one compilation.
+
+    ``fold_law``: the author's law of a region fold may be used to absorb a carry into its slice, which rounds
+    differently. ``relaxed``: chains of max, exp, sum and weighted contractions may run in online form, and
+    inputs are finite.
+    """
+
+    fold_law: bool = True
+    relaxed: bool = False
