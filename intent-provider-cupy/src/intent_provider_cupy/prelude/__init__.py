@@ -34,3 +34,43 @@ async; everything else is compiled as it is.
 """
 
 from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import resources
+from typing import Final
+
+__all__ = ["ORDER", "files", "needed"]
+
+ORDER: Final = ("base", "casts", "integers", "combine", "memory", "warp", "atomics", "mma", "async")
+"""The files, each after those it uses."""
+
+_NAME: Final = re.compile(r"\b(?:it|IT)_\w+")
+
+
+@cache
+def files() -> dict[str, str]:
+    """The text of each file, in order."""
+    folder = resources.files(__name__)
+    return {name: folder.joinpath(f"{name}.cuh").read_text(encoding="utf-8") for name in ORDER}
+
+
+@cache
+def _owners() -> dict[str, str]:
+    """The file that a name belongs to: the first that has it."""
+    owners: dict[str, str] = {}
+    for file, text in files().items():
+        for name in _NAME.findall(text):
+            owners.setdefault(name, file)
+    return owners
+
+
+def needed(text: str) -> str:
+    """The files whose functions ``text`` uses, and those that they use, in order."""
+    wanted: set[str] = set()
+    rest = [text]
+    while rest:
+        found = {_owners()[name] for name in _NAME.findall(rest.pop()) if name in _owners()}
+        rest += [files()[file] for file in found - wanted]
+        wanted |= found
+    return "\n".join(files()[file] for file in ORDER if file in wanted)

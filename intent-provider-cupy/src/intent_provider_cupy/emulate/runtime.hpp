@@ -1,0 +1,35 @@
+// What a kernel built for the CPU asks of the runtime that executes it. One operating-system thread runs one block at a
+// time; every CUDA thread is a fiber. Nothing here includes a header of the C++ library: a kernel compiles in milliseconds.
+#pragma once
+
+struct it_cpu_uint3 { unsigned x, y, z; };
+
+struct it_cpu_place { it_cpu_uint3 thread, block, block_dim, grid_dim; };
+
+enum { IT_CPU_READ = 0, IT_CPU_WRITE = 1, IT_CPU_ATOMIC = 2 };   // bits: a write, an indivisible access
+enum { IT_CPU_SLOT = 64 };                                     // bytes that one lane shows to its warp
+
+extern "C" {
+// Of the running thread.
+extern it_cpu_place it_cpu_here;
+// Where a block's dynamic shared memory lies.
+extern unsigned char* it_cpu_shared;
+
+// All threads of the block; `line` is the line of the text, the same for all that meet.
+void it_cpu_barrier(int line);
+void it_cpu_warp_barrier(int line);
+// All lanes of the warp show `bytes` bytes; gives the 32 slots of IT_CPU_SLOT bytes. Valid until the lane meets again.
+const unsigned char* it_cpu_meet(const void* mine, unsigned bytes, int line);
+
+// An access of `bytes` bytes at `base` + `offset`: faults outside the view that begins at `base`, or when it races.
+void it_cpu_access(const void* base, long long offset, unsigned bytes, int how, int line);
+// As it_cpu_access, and other threads may run before it. `ordered`: it acquires or releases.
+void it_cpu_atomic(const void* base, long long offset, unsigned bytes, int how, int ordered, int line);
+// A piece of shared memory that the text uses as an array of its own.
+void it_cpu_piece(const void* base, unsigned bytes, int line);
+
+// A copy to shared memory that happens when its group is waited for.
+void it_cpu_copy(void* to, const void* from, unsigned bytes);
+void it_cpu_commit();
+void it_cpu_wait(int groups);
+}

@@ -1,0 +1,41 @@
+// Atomic accesses: a thread does one without stopping; before it, others may come first.
+#pragma once
+#define IT_ATOMICS_CUH
+
+template <it_order O, class T, class I> static inline T* it_cpu_place_of(T* base, I i, int how, int line) {
+    it_cpu_atomic(base, (long long)i * (long long)sizeof(T), sizeof(T), how, O != IT_RELAXED, line);
+    return base + i;
+}
+
+#define IT_ATOMIC(KIND, COMBINED)                                                                       \
+    template <it_order O, it_scope S, class T, class I>                                                 \
+    static inline T it_atomic_##KIND(T* base, I i, T v, int line = __builtin_LINE()) {                  \
+        T* at = it_cpu_place_of<O>(base, i, IT_CPU_WRITE, line);                                        \
+        const T x = *at;                                                                                \
+        *at = COMBINED;                                                                                 \
+        return x;                                                                                       \
+    }
+IT_ATOMIC(add, it_atomic_sum(x, v))
+IT_ATOMIC(max, it_atomic_greater(x, v))
+IT_ATOMIC(min, it_atomic_less(x, v))
+IT_ATOMIC(and, (T)(x & v))
+IT_ATOMIC(or, (T)(x | v))
+IT_ATOMIC(xor, (T)(x ^ v))
+IT_ATOMIC(exchange, v)
+#undef IT_ATOMIC
+
+template <it_order O, it_scope S, class T, class I>
+static inline T it_atomic_compare_exchange(T* base, I i, T expected, T desired, int line = __builtin_LINE()) {
+    T* at = it_cpu_place_of<O>(base, i, IT_CPU_WRITE, line);
+    const T x = *at;
+    if (it_same_bits(x, expected)) *at = desired;
+    return x;
+}
+template <it_order O, it_scope S, class T, class I>
+static inline T it_atomic_load(const T* base, I i, int line = __builtin_LINE()) {
+    return *it_cpu_place_of<O>(base, i, IT_CPU_READ, line);
+}
+template <it_order O, it_scope S, class T, class I>
+static inline void it_atomic_store(T* base, I i, T v, int line = __builtin_LINE()) {
+    *it_cpu_place_of<O>(base, i, IT_CPU_WRITE, line) = v;
+}

@@ -1,0 +1,105 @@
+// Who touched which element last: finds accesses outside their view and accesses that race.
+//
+// Every barrier of a block begins a new epoch, and epochs never repeat. Two accesses to one element by different threads race
+// if one writes, not both are atomic, and nothing orders them: neither a barrier of the block nor, inside a warp, a
+// __syncwarp. Accesses by different blocks race unless the launch has ordered atomics, whose order is not tracked.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+namespace intent_cpu {
+
+// epoch | warp epoch | several threads | several warps | atomic | thread
+using Stamp = std::uint64_t;
+constexpr unsigned THREAD_BITS = 10, WARP_EPOCH_BITS = 14, EPOCH_AT = THREAD_BITS + 3 + WARP_EPOCH_BITS;
+constexpr Stamp THREAD = (1u << THREAD_BITS) - 1, ATOMIC = 1u << THREAD_BITS, WARPS = ATOMIC << 1, MANY = ATOMIC << 2;
+
+inline std::uint64_t epoch_of(Stamp s) { return s >> EPOCH_AT; }
+inline unsigned warp_epoch_of(Stamp s) { return (s >> (THREAD_BITS + 3)) & ((1u << WARP_EPOCH_BITS) - 1); }
+inline unsigned thread_of(Stamp s) { return s & THREAD; }
+inline unsigned warp_of(Stamp s) { return thread_of(s) >> 5; }
+
+struct Moment {
+    std::uint64_t launch, block, epoch;   // the epochs in which launch and block began, and the one of now
+    bool ordered;                         // the launch has atomics that order other accesses
+};
+
+enum class Race { None, Threads, Blocks };
+
+inline Stamp stamp_of(const Moment& now, unsigned warp_epoch, unsigned thread, bool atomic) {
+    const Stamp most = (1u << WARP_EPOCH_BITS) - 1;
+    const Stamp local = warp_epoch < most ? warp_epoch : most;
+    return now.epoch << EPOCH_AT | local << (THREAD_BITS + 3) | (atomic ? ATOMIC : 0) | thread;
+}
+
+// Whether `next` may not stand beside the earlier access `last`, given that one of them writes.
+inline Race against(Stamp last, Stamp next, const Moment& now) {
+    if (epoch_of(last) < now.launch || (last & next & ATOMIC)) return Race::None;
+    if (epoch_of(last) < now.block) return now.ordered ? Race::None : Race::Blocks;
+    if (epoch_of(last) < now.epoch) return Race::None;
+    if (thread_of(last) == thread_of(next) && !(last & MANY)) return Race::None;
+    const bool one_warp = warp_of(last) == warp_of(next) && !(last & WARPS);
+    return one_warp && warp_epoch_of(last) < warp_epoch_of(next) ? Race::None : Race::Threads;
+}
+
+// The stamps of a range of memory, one for each `grain` bytes.
+class Watch {
+public:
+    Watch() = default;
+    Watch(std::uintptr_t low, std::uintptr_t high, unsigned grain) : low_(low), grain_(grain) {
+        const std::size_t count = (high - low + grain - 1) / grain;
+        written_ = static_cast<Stamp*>(calloc(2 * count + 1, sizeof(Stamp)));   // pages come when they are touched
+        read_ = written_ + count;
+    }
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+    Watch(Watch&& other) noexcept { *this = static_cast<Watch&&>(other); }
+    Watch& operator=(Watch&& other) noexcept {
+        low_ = other.low_, grain_ = other.grain_, written_ = other.written_, read_ = other.read_;
+        other.written_ = nullptr;
+        return *this;
+    }
+    ~Watch() { free(written_); }
+
+    // Notes an access; gives what it races with, and who that was in `other`.
+    Race note(std::uintptr_t address, unsigned bytes, bool write, Stamp now_stamp, const Moment& now, Stamp& other) {
+        const std::size_t end = (address - low_ + bytes + grain_ - 1) / grain_;
+        for (std::size_t k = (address - low_) / grain_; k < end; ++k) {
+            const Race found = write ? note_write(k, now_stamp, now, other) : note_read(k, now_stamp, now, other);
+            if (found != Race::None) return found;
+        }
+        return Race::None;
+    }
+
+private:
+    Race note_write(std::size_t k, Stamp stamp, const Moment& now, Stamp& other) {
+        for (Stamp last : {written_[k], read_[k]}) {
+            const Race found = against(other = last, stamp, now);
+            if (found != Race::None) return found;
+        }
+        written_[k] = stamp;
+        if (stamp & ATOMIC) read_[k] = stamp;
+        return Race::None;
+    }
+
+    Race note_read(std::size_t k, Stamp stamp, const Moment& now, Stamp& other) {
+        const Race found = against(other = written_[k], stamp, now);
+        if (found != Race::None) return found;
+        const Stamp last = read_[k];
+        if (epoch_of(last) == now.epoch && thread_of(last) != thread_of(stamp)) {
+            stamp |= MANY | (last & WARPS) | (warp_of(last) != warp_of(stamp) ? WARPS : 0);
+            stamp &= last | ~ATOMIC;   // atomic only if all readers are
+        }
+        read_[k] = stamp;
+        return Race::None;
+    }
+
+    std::uintptr_t low_ = 0;
+    unsigned grain_ = 1;
+    Stamp* written_ = nullptr;
+    Stamp* read_ = nullptr;
+};
+
+}  // namespace intent_cpu

@@ -1,0 +1,143 @@
+#ifndef IT_ATOMICS_CUH
+#define IT_ATOMICS_CUH
+// One PTX instruction in each order and scope. TAIL: type, operands and constraints.
+#define IT_PTX_SCOPED(HEAD, ORDER, TAIL, ...)                                  \
+    if constexpr (S == IT_BLOCK) asm volatile(HEAD ORDER ".cta" TAIL __VA_ARGS__); \
+    else asm volatile(HEAD ORDER ".gpu" TAIL __VA_ARGS__)
+#define IT_PTX_ORDERED(HEAD, TAIL, ...)                                            \
+    if constexpr (O == IT_RELAXED) { IT_PTX_SCOPED(HEAD, ".relaxed", TAIL, __VA_ARGS__); }      \
+    else if constexpr (O == IT_ACQUIRE) { IT_PTX_SCOPED(HEAD, ".acquire", TAIL, __VA_ARGS__); } \
+    else if constexpr (O == IT_RELEASE) { IT_PTX_SCOPED(HEAD, ".release", TAIL, __VA_ARGS__); } \
+    else { IT_PTX_SCOPED(HEAD, ".acq_rel", TAIL, __VA_ARGS__); }
+
+// Compare and exchange of 16, 32 or 64 bits: everything else can be made of it.
+template <it_order O, it_scope S> IT_FN unsigned short it_cas(unsigned short* at, unsigned short expected, unsigned short desired) {
+    unsigned short old;
+    IT_PTX_ORDERED("atom", ".cas.b16 %0, [%1], %2, %3;", : "=h"(old) : "l"(at), "h"(expected), "h"(desired) : "memory")
+    return old;
+}
+template <it_order O, it_scope S> IT_FN unsigned it_cas(unsigned* at, unsigned expected, unsigned desired) {
+    unsigned old;
+    IT_PTX_ORDERED("atom", ".cas.b32 %0, [%1], %2, %3;", : "=r"(old) : "l"(at), "r"(expected), "r"(desired) : "memory")
+    return old;
+}
+template <it_order O, it_scope S>
+IT_FN unsigned long long it_cas(unsigned long long* at, unsigned long long expected, unsigned long long desired) {
+    unsigned long long old;
+    IT_PTX_ORDERED("atom", ".cas.b64 %0, [%1], %2, %3;", : "=l"(old) : "l"(at), "l"(expected), "l"(desired) : "memory")
+    return old;
+}
+
+// The unsigned integer that holds a T; a byte lies in a word of 16 bits, for which there is an instruction.
+template <int BYTES> struct it_atomic_word { typedef unsigned short type; };
+template <> struct it_atomic_word<4> { typedef unsigned type; };
+template <> struct it_atomic_word<8> { typedef unsigned long long type; };
+
+// Replaces the element by change(element) in one step; gives the old element.
+template <it_order O, it_scope S, class T, class F> IT_FN T it_atomic_change(T* at, F change) {
+    typedef typename it_atomic_word<sizeof(T)>::type Word;
+    const unsigned long long address = reinterpret_cast<unsigned long long>(at);
+    Word* const word = reinterpret_cast<Word*>(address & ~(unsigned long long)(sizeof(Word) - 1));
+    const int byte = (int)(address & (sizeof(Word) - 1));
+    Word seen = *const_cast<volatile Word*>(word);
+    for (;;) {
+        T element;
+        memcpy(&element, reinterpret_cast<const char*>(&seen) + byte, sizeof(T));
+        const T made = change(element);
+        Word next = seen;
+        memcpy(reinterpret_cast<char*>(&next) + byte, &made, sizeof(T));
+        const Word found = it_cas<O, S>(word, seen, next);
+        if (found == seen) return element;
+        seen = found;
+    }
+}
+
+template <it_order O, it_scope S, class T> IT_FN T it_atomic_read(const T* at) {
+    constexpr bool acquires = O == IT_ACQUIRE || O == IT_ACQ_REL;
+    T out;
+#define IT_LOAD(SIZE, C, TYPE)                                                                           \
+    TYPE word;                                                                                           \
+    if constexpr (acquires) { IT_PTX_SCOPED("ld", ".acquire", SIZE " %0, [%1];", : C(word) : "l"(at) : "memory"); } \
+    else { IT_PTX_SCOPED("ld", ".relaxed", SIZE " %0, [%1];", : C(word) : "l"(at) : "memory"); }         \
+    memcpy(&out, &word, sizeof(T));
+    if constexpr (sizeof(T) == 1) { IT_LOAD(".u8", "=r", unsigned) }
+    else if constexpr (sizeof(T) == 2) { IT_LOAD(".u16", "=h", unsigned short) }
+    else if constexpr (sizeof(T) == 4) { IT_LOAD(".u32", "=r", unsigned) }
+    else { IT_LOAD(".u64", "=l", unsigned long long) }
+#undef IT_LOAD
+    return out;
+}
+
+template <it_order O, it_scope S, class T> IT_FN void it_atomic_write(T* at, T value) {
+    constexpr bool releases = O == IT_RELEASE || O == IT_ACQ_REL;
+#define IT_STORE(SIZE, C, TYPE)                                                                          \
+    TYPE word = 0;                                                                                       \
+    memcpy(&word, &value, sizeof(T));                                                                    \
+    if constexpr (releases) { IT_PTX_SCOPED("st", ".release", SIZE " [%0], %1;", : : "l"(at), C(word) : "memory"); } \
+    else { IT_PTX_SCOPED("st", ".relaxed", SIZE " [%0], %1;", : : "l"(at), C(word) : "memory"); }
+    if constexpr (sizeof(T) == 1) { IT_STORE(".u8", "r", unsigned) }
+    else if constexpr (sizeof(T) == 2) { IT_STORE(".u16", "h", unsigned short) }
+    else if constexpr (sizeof(T) == 4) { IT_STORE(".u32", "r", unsigned) }
+    else { IT_STORE(".u64", "l", unsigned long long) }
+#undef IT_STORE
+}
+
+// The read-modify-writes that have an instruction.
+#define IT_NATIVE(NAME, T, C, TYPE)                                                                  \
+    template <it_order O, it_scope S> IT_FN T it_native_##NAME(T* at, T v) {                          \
+        T old;                                                                                        \
+        IT_PTX_ORDERED("atom", TYPE " %0, [%1], %2;", : "=" C(old) : "l"(at), C(v) : "memory")        \
+        return old;                                                                                   \
+    }
+#define IT_NATIVE_WORDS(NAME, OP, I32, U32, I64, U64)                                                \
+    IT_NATIVE(NAME, int, "r", OP I32) IT_NATIVE(NAME, unsigned, "r", OP U32)                          \
+    IT_NATIVE(NAME, long long, "l", OP I64) IT_NATIVE(NAME, unsigned long long, "l", OP U64)
+IT_NATIVE_WORDS(add, ".add", ".s32", ".u32", ".u64", ".u64")
+IT_NATIVE(add, float, "f", ".add.f32")
+IT_NATIVE(add, double, "d", ".add.f64")
+IT_NATIVE_WORDS(max, ".max", ".s32", ".u32", ".s64", ".u64")
+IT_NATIVE_WORDS(min, ".min", ".s32", ".u32", ".s64", ".u64")
+IT_NATIVE_WORDS(and, ".and", ".b32", ".b32", ".b64", ".b64")
+IT_NATIVE_WORDS(or, ".or", ".b32", ".b32", ".b64", ".b64")
+IT_NATIVE_WORDS(xor, ".xor", ".b32", ".b32", ".b64", ".b64")
+IT_NATIVE_WORDS(exchange, ".exch", ".b32", ".b32", ".b64", ".b64")
+IT_NATIVE(exchange, float, "f", ".exch.b32")
+IT_NATIVE(exchange, double, "d", ".exch.b64")
+#undef IT_NATIVE_WORDS
+#undef IT_NATIVE
+
+template <class T> constexpr bool it_is_word = false;
+template <> constexpr bool it_is_word<int> = true;
+template <> constexpr bool it_is_word<unsigned> = true;
+template <> constexpr bool it_is_word<long long> = true;
+template <> constexpr bool it_is_word<unsigned long long> = true;
+template <class T> constexpr bool it_is_real = false;
+template <> constexpr bool it_is_real<float> = true;
+template <> constexpr bool it_is_real<double> = true;
+
+// it_atomic_KIND(base, i, v): by an instruction where the type has one, else by compare and exchange.
+#define IT_ATOMIC(KIND, HAS_INSTRUCTION, NATIVE, COMBINED)                                           \
+    template <it_order O, it_scope S, class T, class I> IT_FN T it_atomic_##KIND(T* base, I i, T v) { \
+        if constexpr (HAS_INSTRUCTION) return it_native_##NATIVE<O, S>(base + i, v);                  \
+        else return it_atomic_change<O, S>(base + i, [=](T x) { return COMBINED; });                  \
+    }
+IT_ATOMIC(add, it_is_word<T> || it_is_real<T>, add, it_atomic_sum(x, v))
+IT_ATOMIC(max, it_is_word<T>, max, it_atomic_greater(x, v))
+IT_ATOMIC(min, it_is_word<T>, min, it_atomic_less(x, v))
+IT_ATOMIC(and, it_is_word<T>, and, (T)(x & v))
+IT_ATOMIC(or, it_is_word<T>, or, (T)(x | v))
+IT_ATOMIC(xor, it_is_word<T>, xor, (T)(x ^ v))
+IT_ATOMIC(exchange, it_is_word<T> || it_is_real<T>, exchange, v)
+#undef IT_ATOMIC
+
+template <it_order O, it_scope S, class T, class I>
+IT_FN T it_atomic_compare_exchange(T* base, I i, T expected, T desired) {
+    return it_atomic_change<O, S>(base + i, [=](T x) { return it_same_bits(x, expected) ? desired : x; });
+}
+template <it_order O, it_scope S, class T, class I> IT_FN T it_atomic_load(const T* base, I i) {
+    return it_atomic_read<O, S>(base + i);
+}
+template <it_order O, it_scope S, class T, class I> IT_FN void it_atomic_store(T* base, I i, T v) {
+    it_atomic_write<O, S>(base + i, v);
+}
+#endif
