@@ -81,7 +81,7 @@ class Builder:
     def keep(self, op: ph.Op) -> None:
         """An operation of the program as it stands; an equal one that is asked for later is this one."""
         self.append(op)
-        if isinstance(op, _PURE):
+        if isinstance(op, _PURE) and len(op.results) == 1:
             payload = {
                 f.name: value
                 for f in fields(op)

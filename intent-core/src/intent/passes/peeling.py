@@ -8,11 +8,13 @@ Requires: a verified program. Ensures: the same operations on the same blocks in
 
 A comparison of the loop's lanes with something that does not move is linear in the index, so the blocks on which
 it holds for all lanes are an interval. Before the interval (a window's beginning) and after it (a tail, a diagonal)
-the loop stays as it was. What tests whether an access is in bounds stays wherever the coordinate moves.
+the loop stays as it was. What tests whether an access is in bounds stays wherever the coordinate moves. Parts
+that write are fenced from each other: they never meet, but that follows from their bounds alone.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Final
@@ -35,7 +37,10 @@ WIDE: Final = 64
 def peeling(program: ph.Program, permissions: Permissions) -> ph.Program:
     """Split loops over blocks into parts with and without masks (architecture: passes)."""
     del permissions  # every value stays the same bit for bit
-    return rewrite_loops(program, _peel)
+    reads = Counter(
+        op.source.name for s in program.segments for op in walk(s.body) if isinstance(op, ph.Load)
+    )
+    return rewrite_loops(program, lambda b, loop: not _in_place(loop, reads) and _peel(b, loop))
 
 
 @dataclass
@@ -48,7 +53,7 @@ class _Cut:
 
 def _peel(b: Builder, loop: ph.Loop) -> bool:
     step = b.known.value(loop.step)
-    if not isinstance(step, int) or step < 2 or sum(1 for _ in walk(loop.body)) > LARGEST:
+    if not isinstance(step, int) or step < 2 or not _may_be_copied(loop):
         return False
     with b.region() as made:
         ranges = Ranges(b, loop, inside(loop))
@@ -73,6 +78,26 @@ def _peel(b: Builder, loop: ph.Loop) -> bool:
         b.keep(op)
     _split(b, loop, tuple(found.values()), cut)
     return True
+
+
+def _in_place(loop: ph.Loop, reads: Counter[str]) -> bool:
+    """Whether the loop reads elements of a view only where it writes the same ones of another.
+
+    Such a program may run with both views on one storage (language, decision 7), which is read off one loop.
+    """
+    ops = list(walk(loop.body))
+    written = [op.coordinates for op in ops if isinstance(op, ph.Store) and isinstance(op.target, ph.View)]
+    here = [op for op in ops if isinstance(op, ph.Load) and op.coordinates in written]
+    own = Counter(op.source.name for op in here)
+    return any(count == reads[name] for name, count in own.items())
+
+
+def _may_be_copied(loop: ph.Loop) -> bool:
+    """Whether the body is small and has no effects but stores, which are easy to keep in order."""
+    ops = list(walk(loop.body))
+    return len(ops) <= LARGEST and not any(
+        isinstance(op, ph.Atomic | ph.Fence | ph.BufferAlloc) for op in ops
+    )
 
 
 def _masks(loop: ph.Loop, test: ph.Fragment) -> bool:
@@ -115,12 +140,21 @@ def _split(b: Builder, loop: ph.Loop, tests_: tuple[ph.Fragment, ...], cut: _Cut
         end = b.pointwise("minimum", cut.low, loop.end)
         inits = _part(b, loop, (), at, end, inits)
         at = cut.low
+        _fence(b, loop)
     if cut.high is None:
         _part(b, loop, tests_, at, loop.end, inits, last=True)
         return
     inits = _part(b, loop, tests_, at, b.pointwise("minimum", cut.high, loop.end), inits)
+    _fence(b, loop)
     at = cut.high if cut.low is None else b.pointwise("maximum", cut.low, cut.high)
     _part(b, loop, (), at, loop.end, inits, last=True)
+
+
+def _fence(b: Builder, loop: ph.Loop) -> None:
+    """Order the writes of one part before those of the next."""
+    written = [op.target for op in walk(loop.body) if isinstance(op, ph.Store)]
+    for target in dict.fromkeys(written):
+        b.append(ph.Fence(id=b.fresh(), target=target, origin=loop.origin, span=loop.span))
 
 
 def _part(
