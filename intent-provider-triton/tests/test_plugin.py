@@ -15,9 +15,9 @@ from intent.diagnostics import CapabilityError, NoDevice
 from intent.physical import Buffer, Store
 from intent.provider import Provider, registry
 from intent.provider.capabilities import Capabilities
+from intent.provider.cuda import driver
 from intent.types.dtypes import F32
 from intent.types.extent import const
-from intent_provider_triton import driver
 from intent_provider_triton.plugin import plugin
 
 PROVIDER = plugin.intent_provider()

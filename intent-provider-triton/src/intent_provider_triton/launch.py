@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 from intent.diagnostics import CapabilityError, NoDevice
 from intent.provider import Invocation, Source
 from intent.provider.binder import Start
+from intent.provider.cuda import driver
+from intent.provider.cuda.binding import Argument, Build, Packing, code_of, packing
 from intent.types.extent import Scalar, Symbol
-from intent_provider_triton import driver
 from intent_provider_triton.arguments import index_is_small, value_of
-from intent_provider_triton.binding import Build, Packing, packing
-from intent_provider_triton.build import Layout, compiled
+from intent_provider_triton.build import Layout, compiled, type_of
 from intent_provider_triton.emit import emit
-from intent_provider_triton.emit.signature import Signature
+from intent_provider_triton.emit.literals import SIGNATURE
+from intent_provider_triton.emit.signature import Parameter, Signature
 from intent_provider_triton.toolkit import kernel_of
 
 
@@ -82,11 +84,27 @@ class TritonLauncher:
             function=self._device.load(made.asm["cubin"], metadata.name, metadata.shared),
             threads=32 * metadata.num_warps,
             shared=metadata.shared,
-            small=layout.small,
-            folded=layout.ones,
             device=self._device,
         )
-        return packing(self._signature, build, self._views, self._scalars)
+        passed = [p for i, p in enumerate(self._signature.parameters) if i not in layout.ones]
+        arguments = [_argument(p, small=layout.small) for p in passed]
+        return packing([*arguments, *_SCRATCH], build, self._views, self._scalars)
+
+
+_SCRATCH: Final = tuple(Argument(kind="fixed", code="Q", value=lambda _: 0) for _ in range(2))
+"""Triton appends two scratch pointers, null for kernels that ask for none."""
+_DTYPES: Final = {emitted: name for name, emitted in SIGNATURE.items() if name != "index"}
+
+
+def _argument(parameter: Parameter, *, small: bool) -> Argument:
+    if parameter.kind == "view":
+        return Argument(kind="view", code="Q", name=parameter.view)
+    if parameter.kind == "buffer":
+        return Argument(kind="buffer", code="Q", buffer=parameter.buffer)
+    dtype = _DTYPES[type_of(parameter, small=small)]
+    if parameter.kind == "scalar" and not parameter.index:
+        return Argument(kind="scalar", code=code_of(dtype), name=parameter.name, dtype=dtype)
+    return Argument(kind="fixed", code=code_of(dtype), value=partial(value_of, parameter))
 
 
 def _assumed(signature: Signature) -> frozenset[str]:

@@ -74,7 +74,7 @@ class TritonProvider:
         """None if a GPU launch is possible here, else why not."""
         if util.find_spec("triton") is None:
             return "the triton package is not installed"
-        from intent_provider_triton.driver import unavailable
+        from intent.provider.cuda.driver import unavailable
 
         return unavailable()
 

@@ -229,8 +229,8 @@ class Driver:
 @contextmanager
 def gpu(driver: Driver | None = None, *, exchange: bool = False) -> Iterator[tuple[Torch, Driver]]:
     """Put the stand-ins in the place of torch and of the CUDA driver, and forget all launchers afterwards."""
+    from intent.provider.cuda import driver as real
     from intent.runtime import cache, devices, foreign, variants
-    from intent_provider_triton import driver as real
 
     torch, made = Torch(exchange=exchange), driver or Driver()
 

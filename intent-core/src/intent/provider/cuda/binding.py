@@ -11,23 +11,18 @@ import ctypes
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Final
+from functools import cache, partial
+from typing import Any, Final, Literal
 
-import ml_dtypes
 import numpy as np
 
 from intent.provider import Invocation
-from intent.provider.binder import NativeStart, Start
-from intent_provider_triton import driver
-from intent_provider_triton.arguments import value_of
-from intent_provider_triton.build import type_of
-from intent_provider_triton.emit.signature import Parameter, Signature
+from intent.provider.binder import NativeStart, Start, Value
+from intent.provider.cuda import driver
+from intent.types.dtypes import BY_NAME
 
-_PACK: Final = {
-    "i1": "?", "i8": "b", "i16": "h", "i32": "i", "i64": "q", "u8": "B", "u16": "H", "u32": "I", "u64": "Q",
-    "fp16": "e", "bf16": "H", "fp32": "f", "fp64": "d",
-}  # fmt: skip
+__all__ = ["Argument", "Build", "Packing", "bits_of", "code_of", "packing"]
+
 _GRID: Final = struct.Struct("@7I")
 _STREAM: Final = "Q16x"
 """After the grid, at byte 32: the stream, then no attributes."""
@@ -35,19 +30,43 @@ _STREAM_AT: Final = 32
 _IMAGE_AT: Final = 56
 """Where the configuration ends and the arguments begin."""
 _COMPILED: Final = frozenset("?bhiqBHIQfd")
-_SCRATCH: Final = "QQ"
-"""Triton appends two scratch pointers, null for kernels that ask for none."""
+"""The codes that compiled callers write."""
+_CODES: Final = {
+    "bool": "?", "i8": "b", "i16": "h", "i32": "i", "i64": "q", "index": "q", "u8": "B", "u16": "H", "u32": "I",
+    "u64": "Q", "f16": "e", "bf16": "H", "f32": "f", "f64": "d", "f8e4m3fn": "B", "f8e5m2": "B",
+}  # fmt: skip
+_AS_BITS: Final = frozenset({"bf16", "f8e4m3fn", "f8e5m2"})
+"""Floats that :mod:`struct` does not know: they travel as their bits."""
+
+
+def code_of(dtype: str) -> str:
+    """The code of :mod:`struct` with which a scalar of ``dtype`` is packed."""
+    return _CODES[dtype]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Argument:
+    """One argument of a kernel, packed with ``code``.
+
+    A ``view``'s address, a ``buffer``'s address in the workspace and a ``scalar`` of ``dtype`` change from call to
+    call; ``fixed`` ones are settled with the layout and have a ``value``. ``name`` is a view's or a scalar's.
+    """
+
+    kind: Literal["view", "buffer", "scalar", "fixed"]
+    code: str
+    name: str = ""
+    buffer: int = -1
+    dtype: str = ""
+    value: Callable[[Invocation], Value] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Build:
-    """One loaded build: its function, threads and shared bytes, and which parameters are compiled in."""
+    """One loaded build: its function, and how many threads and shared bytes a block of it has."""
 
     function: ctypes.c_void_p
     threads: int
     shared: int
-    small: bool
-    folded: frozenset[int]
     device: driver.Device
 
 
@@ -55,14 +74,14 @@ class Build:
 class Packing:
     """How the arguments of one build lie in a slot; makes its bindings.
 
-    In a slot: what changes, what is fixed, Triton's scratch. ``order`` is the kernel's own order of the first
-    two; ``layout`` the packing of what changes; ``sources`` its places among views and scalars, None if one is
-    a workspace buffer or has to be converted first.
+    In a slot: what changes, then what is fixed. ``order`` is the kernel's own order of both; ``layout`` the packing of
+    what changes; ``sources`` its places among views and scalars, None if one is a workspace buffer or has to be
+    converted first.
     """
 
     build: Build
-    changing: tuple[Parameter, ...]
-    fixed: tuple[Parameter, ...]
+    changing: tuple[Argument, ...]
+    fixed: tuple[Argument, ...]
     order: tuple[int, ...]
     layout: str
     sources: tuple[int, ...] | None
@@ -70,8 +89,8 @@ class Packing:
 
     def bind(self, invocation: Invocation) -> Start:
         """A binding for the layout of ``invocation``."""
-        constants = struct.Struct("@" + "".join(self._types(self.fixed)) + _SCRATCH)
-        fixed = constants.pack(*(value_of(p, invocation) for p in self.fixed), 0, 0)
+        constants = struct.Struct("@" + "".join(_codes(self.fixed)))
+        fixed = constants.pack(*(a.value(invocation) for a in self.fixed if a.value is not None))
         offsets = invocation.workspace_offsets or {}
         free: list[Slot] = []
 
@@ -81,8 +100,9 @@ class Packing:
         free.append(fresh())
         start: Any = self.close(
             free.pop, free.append, fresh, struct.Struct("@" + _STREAM + self.layout).pack_into,
-            driver.library().cuLaunchKernelEx, self.build.function, self._failed, _bf16_bits,
-            tuple(offsets.get(p.buffer, 0) for p in self.changing),
+            driver.library().cuLaunchKernelEx, self.build.function, self._failed,
+            tuple(bits_of(a.dtype) if a.dtype in _AS_BITS else None for a in self.changing),
+            tuple(offsets.get(a.buffer, 0) for a in self.changing),
         )  # fmt: skip
         start.native = partial(self._native, invocation.length, fixed)
         bound: Start = start
@@ -92,13 +112,13 @@ class Packing:
         """The same start for compiled callers, which know neither workspaces nor 16-bit floats."""
         cuda = driver.library()
         launch, current = driver.address(cuda.cuLaunchKernelEx), driver.address(cuda.cuCtxGetCurrent)
-        types = self._types(self.changing)
+        types = _codes(self.changing)
         if launch is None or current is None or self.sources is None or not _COMPILED.issuperset(types):
             return None
         slot = self._slot(length, fixed)
         image = ctypes.string_at(slot[1], ctypes.sizeof(slot[0]))
         first = ctypes.addressof(slot[0]) + _IMAGE_AT
-        places = (ctypes.c_void_p * (len(self.order) + 2)).from_address(slot[2].value or 0)
+        places = (ctypes.c_void_p * len(self.order)).from_address(slot[2].value or 0)
         at = [at - (_IMAGE_AT - _STREAM_AT) for at in _places(_STREAM, types)]
         return NativeStart(
             launch=launch,
@@ -113,9 +133,6 @@ class Packing:
             owner=self,
         )
 
-    def _types(self, parameters: Sequence[Parameter]) -> list[str]:
-        return [_pack_of(p, small=self.build.small) for p in parameters]
-
     def _slot(self, length: int, fixed: bytes) -> Slot:
         changing = _STREAM + self.layout
         begin = _aligned(_STREAM_AT + struct.calcsize("@" + changing))
@@ -123,11 +140,9 @@ class Packing:
         _GRID.pack_into(buffer, 0, length, 1, 1, self.build.threads, 1, 1, self.build.shared)
         ctypes.memmove(ctypes.addressof(buffer) + begin, fixed, len(fixed))
         base = ctypes.addressof(buffer)
-        places = [base + _STREAM_AT + at for at in _places(_STREAM, self._types(self.changing))]
-        places += [base + begin + at for at in _places("", [*self._types(self.fixed), *_SCRATCH])]
-        pointers = (ctypes.c_void_p * len(places))(
-            *(places[k] for k in (*self.order, len(places) - 2, len(places) - 1))
-        )
+        places = [base + _STREAM_AT + at for at in _places(_STREAM, _codes(self.changing))]
+        places += [base + begin + at for at in _places("", _codes(self.fixed))]
+        pointers = (ctypes.c_void_p * len(places))(*(places[k] for k in self.order))
         return buffer, ctypes.c_void_p(base), ctypes.cast(pointers, ctypes.c_void_p)
 
     def _failed(self, status: int, config: ctypes.c_void_p, pointers: ctypes.c_void_p) -> None:
@@ -143,43 +158,46 @@ Slot = tuple[Any, ctypes.c_void_p, ctypes.c_void_p]
 """The buffer, its address as the configuration, and the address of the arguments' places."""
 
 
-def packing(signature: Signature, build: Build, views: Sequence[str], scalars: Sequence[str]) -> Packing:
+def packing(
+    arguments: Sequence[Argument], build: Build, views: Sequence[str], scalars: Sequence[str]
+) -> Packing:
     """The packing of a build, for calls that pass the addresses of ``views`` and then ``scalars``."""
-    passed = [p for i, p in enumerate(signature.parameters) if i not in build.folded]
-    changing = tuple(
-        p for p in passed if p.kind in ("view", "buffer") or (p.kind == "scalar" and not p.index)
-    )
-    fixed = tuple(p for p in passed if p not in changing)
-    arranged = [*changing, *fixed]
+    changing = tuple(a for a in arguments if a.kind != "fixed")
+    fixed = tuple(a for a in arguments if a.kind == "fixed")
+    places = {id(a): k for k, a in enumerate([*changing, *fixed])}
     return Packing(
         build=build,
         changing=changing,
         fixed=fixed,
-        order=tuple(arranged.index(p) for p in passed),
-        layout="".join(_pack_of(p, small=build.small) for p in changing),
+        order=tuple(places[id(a)] for a in arguments),
+        layout="".join(_codes(changing)),
         sources=_sources(changing, views, scalars),
         close=_closure(changing, views, scalars),
     )
 
 
+def _codes(arguments: Sequence[Argument]) -> list[str]:
+    return [a.code for a in arguments]
+
+
 def _sources(
-    changing: Sequence[Parameter], views: Sequence[str], scalars: Sequence[str]
+    changing: Sequence[Argument], views: Sequence[str], scalars: Sequence[str]
 ) -> tuple[int, ...] | None:
-    if any(p.kind == "buffer" or p.type in ("fp16", "bf16") for p in changing):
+    if any(a.kind == "buffer" or a.dtype in _AS_BITS or a.code == "e" for a in changing):
         return None
     names = [*(("view", name) for name in views), *(("scalar", name) for name in scalars)]
-    return tuple(names.index((p.kind, p.view if p.kind == "view" else p.name)) for p in changing)
+    return tuple(names.index((a.kind, a.name)) for a in changing)
 
 
 def _closure(
-    changing: Sequence[Parameter], views: Sequence[str], scalars: Sequence[str]
+    changing: Sequence[Argument], views: Sequence[str], scalars: Sequence[str]
 ) -> Callable[..., Start]:
     """Makes start functions, written out as straight code for one signature: they run at every launch."""
     names = {("view", name): f"v{k}" for k, name in enumerate(views)}
     names |= {("scalar", name): f"s{k}" for k, name in enumerate(scalars)}
-    packed = "".join(f", {_term(p, k, names)}" for k, p in enumerate(changing))
+    packed = "".join(f", {_term(a, k, names)}" for k, a in enumerate(changing))
     text = f"""\
-def close(pop, push, fresh, pack, launch, function, failed, bf16_bits, offsets):
+def close(pop, push, fresh, pack, launch, function, failed, bits, offsets):
     def start(stream, {"".join(f"{name}, " for name in names.values())}workspace=0):
         try:
             slot = pop()
@@ -199,18 +217,11 @@ def close(pop, push, fresh, pack, launch, function, failed, bf16_bits, offsets):
     return close
 
 
-def _term(parameter: Parameter, position: int, names: dict[tuple[str, str], str]) -> str:
-    if parameter.kind == "buffer":
+def _term(argument: Argument, position: int, names: dict[tuple[str, str], str]) -> str:
+    if argument.kind == "buffer":
         return f"workspace + offsets[{position}]"
-    if parameter.kind == "view":
-        return names["view", parameter.view]
-    name = names["scalar", parameter.name]
-    return f"bf16_bits({name})" if parameter.type == "bf16" else name
-
-
-def _pack_of(parameter: Parameter, *, small: bool) -> str:
-    kind = type_of(parameter, small=small)
-    return "Q" if kind.startswith("*") else _PACK[kind]
+    name = names[argument.kind, argument.name]
+    return f"bits[{position}]({name})" if argument.dtype in _AS_BITS else name
 
 
 def _places(before: str, types: Sequence[str]) -> list[int]:
@@ -223,10 +234,20 @@ def _aligned(size: int) -> int:
     return -(-size // 16) * 16
 
 
-def _bf16_bits(value: float) -> int:
-    """A bf16 scalar travels as its bits. Raises OverflowError for a number beyond every bf16."""
-    with np.errstate(over="ignore"):
-        rounded = np.asarray(value, np.float64).astype(ml_dtypes.bfloat16)
-    if np.isinf(rounded) and np.isfinite(value):
-        raise OverflowError(value)
-    return int(rounded.view(np.uint16))
+@cache
+def bits_of(dtype: str) -> Callable[[float], int]:
+    """A function that rounds a number to the float type ``dtype``, once, and gives its bits.
+
+    It raises OverflowError for a number beyond every one of ``dtype``.
+    """
+    target = BY_NAME[dtype].numpy
+    word = np.dtype(f"u{target.itemsize}")
+
+    def bits(value: float) -> int:
+        with np.errstate(over="ignore", invalid="ignore"):
+            rounded = np.asarray(value, np.float64).astype(target)
+        if np.isfinite(value) and not np.isfinite(rounded):
+            raise OverflowError(value)
+        return int(rounded.view(word))
+
+    return bits
