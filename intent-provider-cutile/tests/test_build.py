@@ -10,7 +10,8 @@ import cutile_programs as programs
 import pytest
 
 from intent.diagnostics import BuildFailure, MissingToolkit, NoDevice
-from intent_provider_cutile import device, tools
+from intent.provider.cuda import driver
+from intent_provider_cutile import tools
 from intent_provider_cutile.build import Layout, bytecode, default_layout, gpu_code, specialised
 from intent_provider_cutile.emit import emit
 from intent_provider_cutile.plugin import plugin
@@ -75,7 +76,7 @@ def test_a_cubin_without_tileiras_says_how_to_get_it(monkeypatch):
 
 
 def test_a_launch_without_a_driver_is_no_device(monkeypatch):
-    monkeypatch.setattr(device, "unavailable", lambda: "no driver")
+    monkeypatch.setattr(driver, "unavailable", lambda: "no driver")
     with pytest.raises(NoDevice, match="no driver"):
         PROVIDER.load(PROVIDER.serialize(programs.add()), "cuda:0")
     assert PROVIDER.available() == "no driver"

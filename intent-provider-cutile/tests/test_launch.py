@@ -12,7 +12,8 @@ from cutile_execution import invocation
 
 from intent.diagnostics import BuildFailure, CapabilityError, MissingToolkit, NoDevice
 from intent.provider import Invocation
-from intent_provider_cutile import device, launch, toolkit
+from intent.provider.cuda import driver
+from intent_provider_cutile import launch, toolkit
 from intent_provider_cutile.plugin import plugin
 
 PROVIDER = plugin.intent_provider()
@@ -30,8 +31,8 @@ class FakeDevice:
 def launcher(monkeypatch):
     """A launcher of softmax, and the calls that reached ``ct.launch``."""
     calls = []
-    monkeypatch.setattr(device, "unavailable", lambda: None)
-    monkeypatch.setattr(device, "Device", FakeDevice)
+    monkeypatch.setattr(driver, "unavailable", lambda: None)
+    monkeypatch.setattr(driver, "Device", FakeDevice)
     monkeypatch.setattr(launch, "require_compiler", lambda: None)
     made = launch.CuTileLauncher(PROVIDER.serialize(programs.softmax()), "cuda:1")
     made._launch = lambda *words: calls.append(words)

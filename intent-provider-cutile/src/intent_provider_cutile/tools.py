@@ -33,9 +33,9 @@ def unavailable() -> str | None:
     """None when a kernel can be built and launched here, else the reason in one sentence."""
     if util.find_spec("cuda") is None or util.find_spec("cuda.tile") is None:
         return "the cuda-tile package is not installed"
-    from intent_provider_cutile import device
+    from intent.provider.cuda import driver
 
-    reason = device.unavailable()
+    reason = driver.unavailable()
     if reason is None and compiler() is None:
         return f"tileiras is not installed ({INSTALL})"
     return reason
