@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from types import FunctionType
 from typing import Unpack
 
 from intent.diagnostics.base import IntentError, Where
@@ -180,10 +181,13 @@ class MutableCapture(IntentError):
     code = "INT022"
 
     def __init__(self, name: str, value: object, **where: Unpack[Where]) -> None:
+        fix = f"pass '{name}' as a parameter, or capture a number, string, I.Enum member or dtype"
+        if isinstance(value, FunctionType):
+            fix = f"decorate '{name}' with @intent.fn"
         super().__init__(
             f"'{name}' is captured from outside and is not an immutable constant",
             seen={name: f"a {type(value).__name__}"},
-            fix=f"pass '{name}' as a parameter, or capture a number, string, I.Enum member or dtype",
+            fix=fix,
             **where,
         )
 

@@ -10,7 +10,7 @@ from intent.diagnostics import NonInjectiveAssignment, ReadBeforeWrite, ShapeMis
 from intent.frontend.injectivity import injective
 from intent.frontend.relations import Access, Relations
 from intent.frontend.values import FULL, BufferRef, FrontValue, Literal, Tensor, ViewRef
-from intent.kir import Gather, Load, Relation, Resource, Store, Value, View
+from intent.kir import Buffer, Gather, Load, Relation, Resource, Store, Value, View
 from intent.types import Extent
 from intent.types.dtypes import INDEX
 from intent.types.extent import dyn
@@ -117,6 +117,8 @@ class Accesses(Relations):
         unwritten = resource.name not in self.written and not self.frames[-1].looped
         if unwritten and isinstance(resource, View) and resource.mode == "out" and resource.alias is None:
             raise ReadBeforeWrite(resource.name, span=self.span)
+        if unwritten and isinstance(resource, Buffer):
+            raise ReadBeforeWrite(resource.name, mode="uninitialised buffer", span=self.span)
 
     def _collides(self, resource: Resource, relation: Relation) -> Choice["assumed"]:
         index = ", ".join(c.name or f"%{c.id}" for c in relation.coordinates)

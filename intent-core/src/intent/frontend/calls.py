@@ -158,6 +158,12 @@ _INSTEAD = {
     "bool": "write I.cast(value, I.bool)",
     "print": "kernels do not print; write to an I.Out view",
     "sum": "write I.reduce.sum(value, axis=...)",
+    "sorted": "count for each element the smaller ones, which is its place",
+    "isinstance": "branch on an I.Constexpr parameter",
+    "hasattr": "branch on an I.Constexpr parameter",
+    "reversed": "go through ordinals forward: i = n - 1 - ordinal",
+    "pow": "write a ** b or I.pow(a, b)",
+    "round": "write I.round(value)",
     "zip": "loop over a domain and index both",
     "enumerate": "write I.enumerate(region)",
 }

@@ -250,8 +250,10 @@ class Emitter:
         self.frames[depth].ops.append(op)
         for result in results:
             self.defs[result.id] = op
-        if cls in (Store, ScatterReduce, Atomic, BufferAlloc):
-            self.written.add(getattr(op, "buffer" if cls is BufferAlloc else "target").name)
+        if isinstance(op, Store | ScatterReduce | Atomic):
+            self.written.add(op.target.name)
+        elif isinstance(op, BufferAlloc) and op.init is not None:
+            self.written.add(op.buffer.name)
         return results
 
     def emit_one(

@@ -172,6 +172,8 @@ def binary(lowering: Lowering, op: ast.operator, lhs: FrontValue, rhs: FrontValu
         return fold_literals(lowering, symbol, fold, lhs, rhs)
     if isinstance(lhs, Tuple) and isinstance(rhs, Tuple) and fn == "add":
         return Tuple(items=lhs.items + rhs.items)
+    if isinstance(rhs, Literal) and type(rhs.value) is int:
+        _refuse_constant(lowering, fn, symbol, lhs, rhs.value)
     symbolic = lowering.builder.symbolic(fn, lhs, rhs)
     if symbolic is not None:
         return symbolic
@@ -179,6 +181,20 @@ def binary(lowering: Lowering, op: ast.operator, lhs: FrontValue, rhs: FrontValu
         data = lowering.builder.data(lhs, symbol)
         return lowering.builder.pointwise("mul", data, data, what=symbol)
     return lowering.builder.pointwise(fn, lhs, rhs, what=symbol)
+
+
+def _refuse_constant(lowering: Lowering, fn: str, symbol: str, lhs: FrontValue, rhs: int) -> None:
+    """A constant divisor of 0, or a shift that no value of the dtype can have, is never what is meant."""
+    dtype = lowering.builder.dtype_of(lhs)
+    wanted = None
+    if fn in ("floordiv", "mod") and rhs == 0:
+        wanted = "a divisor other than 0"
+    elif fn in ("shl", "shr") and dtype is not None and dtype.is_integer and not 0 <= rhs < dtype.bits:
+        wanted = f"a shift from 0 to {dtype.bits - 1}"
+    if wanted and not lowering.builder.races:
+        raise WrongKind(
+            symbol, expected=wanted, found=str(rhs), argument="the constant", span=lowering.builder.span
+        )
 
 
 def fold_literals(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 
-from intent.diagnostics import ReturnsTensor
+from intent.diagnostics import ReturnsTensor, UnsupportedSyntax
 from intent.frontend.builder import Builder
 from intent.frontend.cleanup import drop_dead, used_domains
 from intent.frontend.expressions import EXPRESSIONS
+from intent.frontend.liveness import assigned
 from intent.frontend.lowering import Lowering
 from intent.frontend.normalise import is_none, returns_of
 from intent.frontend.scope import wrap
 from intent.frontend.statements import STATEMENTS
+from intent.frontend.unwritten import refuse_unwritten
 from intent.frontend.values import FrontValue, Tensor, ViewRef
 from intent.kir import Kernel, KernelID, ScalarParam, View
 from intent.kir.verify import verify
@@ -48,7 +50,11 @@ def lower(
     lowering = Lowering(builder, EXPRESSIONS, STATEMENTS)
     lowering.run(definition, names)
     bounds = {info.id: builder.bounds_of(info.id) for info in builder.domains}
-    body = drop_dead(builder.close(), bounds)
+    _refuse_rebound(definition, params, builder.written)
+    closed = builder.close()
+    if not races:
+        refuse_unwritten(closed, builder.defs)
+    body = drop_dead(closed, bounds)
     kernel = Kernel(
         name=KernelID(definition.name),
         params=tuple(params),
@@ -94,3 +100,17 @@ def _refuse_results(definition: KernelDefinition[...]) -> None:
     for node in returns_of(definition.source.tree.body):
         if node.value is not None and not is_none(node.value):
             raise ReturnsTensor(definition.name, span=definition.source.span(node))
+
+
+def _refuse_rebound(
+    definition: KernelDefinition[...], params: Sequence[View | ScalarParam], written: Container[str]
+) -> None:
+    """``y = value`` binds a name and writes nothing; where nothing else writes the view, it was meant to."""
+    idle = {p.name for p in params if isinstance(p, View) and p.mode != "in" and p.name not in written}
+    for name, stmt in assigned(definition.source.tree.body).items():
+        if name in idle:
+            raise UnsupportedSyntax(
+                f"'{name} = ...' for a view that nothing writes",
+                fix=f"write its elements: {name}[...] = value",
+                span=definition.source.span(stmt),
+            )

@@ -71,8 +71,12 @@ class Relations(Domains):
         items: Sequence[FrontValue],
         name: str,
         resource: Resource | None = None,
+        *,
+        masked: bool = False,
     ) -> Access:
         """The relation of ``source[items]``; ``name`` is the source in the author's words.
+
+        ``masked``: a predicate may keep every lane from the source, so nothing is demanded of single indices.
 
         Raises WrongRank, WrongDType, WrongKind, IndexOutOfRange, SubregionOutOfBounds, ShapeMismatch.
         """
@@ -98,7 +102,7 @@ class Relations(Domains):
             elif isinstance(item, Slice | Domain):
                 self._region(plan, item, shape[axis], name)
             else:
-                self._scalar(plan, item, shape[axis], name)
+                self._scalar(plan, item, shape[axis], name, masked)
         relation = Relation(coordinates=tuple(plan.coordinates), axes=tuple(plan.axes))
         assumed = tuple(
             resource is not None and self.promised(c, resource, k) for k, c in enumerate(plan.coordinates)
@@ -233,20 +237,34 @@ class Relations(Domains):
         if not self.nonnegative(extent - region.end_extent):
             self.condition("at_least", extent, region.end_extent, f"a subscript of {name}")
 
-    def _scalar(self, plan: _Plan, item: FrontValue, extent: Extent, name: str) -> None:
+    def _scalar(self, plan: _Plan, item: FrontValue, extent: Extent, name: str, masked: bool) -> None:
+        certain = not (masked or self.conditional or self.trial)
         if isinstance(item, Literal):
-            item = self._constant_index(int(item.value), extent, name, len(plan.coordinates))
+            index = int(item.value)
+            if not masked:
+                self._constant_index(index, extent, name, len(plan.coordinates), certain=certain)
+            item = item if index >= 0 else ExtentRef(extent=extent + index)
+        elif certain and not self.frames[-1].looped:
+            self._visible_index(item, extent, name)
         plan.coordinates.append(self.index(item).value)
         plan.axes.append(())
         plan.whole.append(False)
 
-    def _constant_index(self, index: int, extent: Extent, name: str, axis: int) -> FrontValue:
+    def _visible_index(self, item: FrontValue, extent: Extent, name: str) -> None:
+        """An index that is known at launch is checked there (language decision 18)."""
+        at = self.extent_of(item)
+        if not at.launch_visible:
+            return
+        for high, low in ((at, const(0)), (extent, at + 1)):
+            if not self.nonnegative(high - low):
+                self.condition("at_least", high, low, f"an index of {name}")
+
+    def _constant_index(self, index: int, extent: Extent, name: str, axis: int, *, certain: bool) -> None:
         if extent.const is not None and not -extent.const <= index < extent.const:
             raise IndexOutOfRange(name, index, axis=axis, extent=extent, span=self.span)
-        if extent.const is None and not self.conditional and not self.trial:
+        if extent.const is None and certain:
             needed = const(index + 1 if index >= 0 else -index)
             self.condition("at_least", extent, needed, f"the index {index} of {name}")
-        return Literal(value=index) if index >= 0 else ExtentRef(extent=extent + index)
 
 
 def _unit(step: FrontValue | None) -> bool:

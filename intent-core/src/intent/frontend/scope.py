@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import enum
 import math
 from dataclasses import dataclass, field
@@ -27,22 +28,6 @@ from intent.types import DType, Span
 
 _OPAQUE: tuple[type, ...] = (str, Namespace, ModuleType, KernelDefinition, ScaledFormat, RecordFormat)
 """Compile-time objects that are handed on as they are."""
-
-_BUILTINS = (
-    "range",
-    "len",
-    "abs",
-    "min",
-    "max",
-    "int",
-    "float",
-    "bool",
-    "enumerate",
-    "zip",
-    "tuple",
-    "print",
-    "slice",
-)
 
 
 @dataclass(kw_only=True)
@@ -90,7 +75,7 @@ def wrap(value: Any, name: str, span: Span) -> FrontValue:
         return Function(definition=value)
     if isinstance(value, _OPAQUE) or _is_enum(value):
         return PyConst(value=value)
-    if any(value is getattr(__builtins__, n, None) or value is _builtin(n) for n in _BUILTINS):
+    if getattr(builtins, name, None) is value:  # what may be called is for the call to say
         return PyConst(value=value)
     raise MutableCapture(name, value, span=span)
 
@@ -110,9 +95,3 @@ def module_constant(module: ModuleType, name: str) -> float | None:
 
 def _is_enum(value: object) -> bool:
     return isinstance(value, type) and issubclass(value, enum.Enum)
-
-
-def _builtin(name: str) -> object:
-    import builtins
-
-    return getattr(builtins, name)

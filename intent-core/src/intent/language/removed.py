@@ -16,6 +16,7 @@ _PARTS = (
 _INSTANCES = "loop over the logical points with I.parallel(I.domain(...)), or assign a whole tensor"
 _BLOCKS = "leave sizes of blocks out; the compiler chooses them for each target"
 _PLACEMENT = "leave it out; where values live and how they move is chosen for each target"
+_TARGET = "decide on the host and pass the decision as an I.Constexpr parameter"
 _READ = "read the view with a subscript, for example x[rows, columns]; I.gather reads under a condition"
 
 REMOVED: Final[dict[str, str]] = {
@@ -40,6 +41,12 @@ REMOVED: Final[dict[str, str]] = {
     "lane_id": _INSTANCES,
     "warp_id": _INSTANCES,
     "bid": _INSTANCES,
+    "num_sms": _TARGET,
+    "num_cores": _TARGET,
+    "warp_size": _TARGET,
+    "device": _TARGET,
+    "target": _TARGET,
+    "capability": _TARGET,
     "num_warps": _BLOCKS,
     "num_stages": _BLOCKS,
     "shared": _PLACEMENT,
@@ -61,6 +68,10 @@ REMOVED: Final[dict[str, str]] = {
     "atomic.and": "write I.atomic.and_(view[i], value)",
     "atomic.or": "write I.atomic.or_(view[i], value)",
     "arange": "write I.indices(I.domain(begin, end))",
+    "empty": "write I.buffer(shape, dtype) for storage, or I.zeros(shape, dtype)",
+    "ones": "write I.full(shape, 1, dtype)",
+    "zeros_like": "write I.zeros(value.shape, dtype)",
+    "full_like": "write I.full(value.shape, fill, dtype)",
     "where": "write I.select(condition, a, b)",
     "any": "write I.reduce.any(value, axis=...)",
     "all": "write I.reduce.all(value, axis=...)",
@@ -77,6 +88,12 @@ REMOVED: Final[dict[str, str]] = {
     "permute": "write I.transpose(value, perm=(...))",
     "broadcast_to": "leave it out; operands broadcast from the last axis",
     "expand_dims": "write value[:, None]",
+    "concat": "write the parts to their places: y[0:n] = a; y[n:m] = b",
+    "cat": "write the parts to their places: y[0:n] = a; y[n:m] = b",
+    "stack": "write the parts to their places, or I.join(a, b) for two",
+    "sort": "count for each element the smaller ones, which is its place",
+    "topk": "repeat I.arg_reduce.max and mask what was taken",
+    "clip": "write I.clamp(value, low, high)",
     "concatenate": "write the parts to their places: y[0:n] = a; y[n:m] = b",
     "softmax": "write it out: m = I.reduce.max(x, axis=0); e = I.exp(x - m); e / I.reduce.sum(e, axis=0)",
     "relu": "write I.maximum(value, 0.0)",

@@ -39,8 +39,15 @@ def destination(call: Call, parameter: str = "target", index: str = "index") -> 
     front = call.front(parameter)
     if not isinstance(front, ViewRef | BufferRef):
         raise call.wrong_kind(parameter, "a view or a buffer")
-    resource = front.resource
-    return resource, call.builder.access(resource.shape, items(call.front(index)), resource.name, resource)
+    resource, chosen = front.resource, items(call.front(index))
+    access = call.builder.access(resource.shape, chosen, resource.name, resource, masked=_masked(call))
+    return resource, access
+
+
+def _masked(call: Call) -> bool:
+    """Whether ``valid=`` may leave lanes out."""
+    front = call.front("valid") if "valid" in call.arguments else Literal(value=True)
+    return not (isinstance(front, Literal) and front.value is True)
 
 
 def validity(call: Call, shape: tuple[Extent, ...]) -> Tensor | None:
@@ -85,7 +92,7 @@ def _gather(call: Call) -> FrontValue:
         )
     else:
         source = builder.data(front, call.what)
-        access = builder.access(source.shape, index, call.text("source"))
+        access = builder.access(source.shape, index, call.text("source"), masked=_masked(call))
         valid = validity(call, access.shape)
         if valid is None:
             return builder.gather(source, access)

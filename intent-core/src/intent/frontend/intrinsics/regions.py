@@ -16,12 +16,15 @@ from intent.frontend.emission import Purity
 from intent.frontend.intrinsics.call import Call, Lower
 from intent.frontend.intrinsics.combine import Captures, as_schema, captures, helper_name, leaf_type
 from intent.frontend.intrinsics.shapes import conform, transposed
+from intent.frontend.leaves import default_dtype
 from intent.frontend.values import (
     FrontValue,
     Function,
     Leaf,
+    Literal,
     Tensor,
     Tuple,
+    WeakLiteral,
     leaves,
     map_leaves,
     rebuild,
@@ -78,8 +81,9 @@ def _scan(call: Call) -> FrontValue:
     builder, source, held = call.builder, _source(call), captures(call, "operands")
     summarize, schema = _summarize(call, source, held)
     identity = _identity(call, "identity", schema)
-    initial = builder.components(call.front("initial_state"), what=f"initial_state= of {call.what}")
-    state = rebuild(call.front("initial_state"), iter([Leaf(dtype=t.dtype, shape=t.shape) for t in initial]))
+    started = _initial_state(call, schema)
+    initial = builder.components(started, what=f"initial_state= of {call.what}")
+    state = rebuild(started, iter([Leaf(dtype=t.dtype, shape=t.shape) for t in initial]))
     combine = _binary(call, "combine", schema, schema, schema)
     apply = _binary(call, "apply", schema, state, state)
     emit, outputs, axis = _emitted(call, source, state, held)
@@ -104,6 +108,39 @@ def _scan(call: Call) -> FrontValue:
     made = [_moved(builder, Tensor(value=r), axis, a) for r, a in zip(results, outputs.axes, strict=False)]
     final = [builder.loaded(r) for r in results[len(types) :]]
     return Tuple(items=(rebuild(outputs.product, iter(made)), rebuild(state, iter(final))))
+
+
+def _initial_state(call: Call, schema: FrontValue) -> FrontValue:
+    """``initial_state=``; its literals take the dtypes that ``apply`` gives, which a trial shows."""
+    builder, front = call.builder, call.front("initial_state")
+    if not any(isinstance(leaf, Literal) for leaf in leaves(front)):
+        return front
+    mark = builder.mark()
+    builder.trial += 1
+    try:
+        _open(call, "apply")
+        opened = map_leaves(front, lambda leaf: _opened(builder, leaf))
+        after = _inline(call, "apply", [builder.arguments(schema), opened])
+    finally:
+        builder.trial -= 1
+        builder.undo(mark)
+    if not same_structure(front, after):
+        return front
+    parts: list[FrontValue] = []
+    for leaf, made in zip(leaves(front), leaves(after), strict=True):
+        dtype = made.dtype if isinstance(leaf, Literal) and isinstance(made, Tensor) else None
+        if isinstance(made, Tensor) and made.weak:
+            dtype = next((w.expected for w in made.weak if w.expected), None)
+        parts.append(leaf if dtype is None else builder.typed(leaf, dtype, f"initial_state= of {call.what}"))
+    return rebuild(front, iter(parts))
+
+
+def _opened(builder: Builder, leaf: FrontValue) -> FrontValue:
+    """A component of the state inside the trial of ``apply``; a literal's dtype is open."""
+    if isinstance(leaf, Literal):
+        return Tensor(value=builder.argument(default_dtype(leaf.value)), weak=(WeakLiteral(),))
+    data = builder.data(leaf)
+    return builder.loaded(builder.argument(data.dtype, data.shape))
 
 
 def _source(call: Call) -> _Source:
