@@ -75,7 +75,7 @@ class CuPyProvider:
         reason = why_no_nvrtc()
         if reason is not None:
             return reason
-        from intent.provider.cuda import unavailable
+        from intent.provider.cuda.driver import unavailable
 
         return unavailable()
 

@@ -36,9 +36,7 @@ class EmulatedLauncher:
         what = Run(
             name=self._source.entry,
             entry=self._entries[layout],
-            arguments=[
-                packed(p, value_of(p, invocation), small=layout.small) for p in signature.parameters
-            ],
+            arguments=[packed(p, value_of(p, invocation), small=layout.small) for p in signature.parameters],
             memory=[*_views(invocation), *self._buffers(invocation)],
             blocks=invocation.length,
             threads=signature.threads,

@@ -115,7 +115,9 @@ def _explained(report: _Report, what: Run) -> faults.EmulationFault:
     if report.fault in (4, 5):
         kind: type[faults.EmulationFault] = faults.DivergentBarrier if report.fault == 4 else faults.Deadlock
         return kind(f"{where}: {text}", line=report.line)
-    access = f"{where}: a {'write' if report.write else 'read'} of {report.bytes} bytes at byte {report.offset}"
+    access = (
+        f"{where}: a {'write' if report.write else 'read'} of {report.bytes} bytes at byte {report.offset}"
+    )
     place = _owner(report.view, what)
     if report.fault == 3:
         other = "another instance" if report.other_thread < 0 else f"thread {report.other_thread}"
