@@ -24,6 +24,10 @@ mma.cuh
     ``it_mma(d, a, b)``: d[4] += a * b on tensor cores, by the types of the operands: it_f16 or it_bf16 (m16n8k16, a[8], b[4],
     float d), it_f8* (m16n8k32, a[16], b[8], float d; sm_89 and up), signed or unsigned char (m16n8k32, int d).
     Elements are in the order of the PTX fragments.
+arithmetic.cuh
+    ``it_add``, ``it_mul``, ... of integers that wrap, ``it_max``, ``it_min`` with NaN winning, ``it_each``, ``it_doubling``: loops;
+functions.cuh
+    ``it_sigmoid``, ``it_lgamma``, ...: functions that the library lacks or computes too coarsely.
 async.cuh
     ``it_copy_async<N>(piece, i, base, j, valid)``: N elements (4, 8 or 16 bytes) to shared memory, zeros if not valid;
     ``it_commit_async()``, ``it_wait_async<GROUPS>()``.
@@ -42,7 +46,19 @@ from typing import Final
 
 __all__ = ["ORDER", "files", "needed"]
 
-ORDER: Final = ("base", "casts", "integers", "combine", "memory", "warp", "atomics", "mma", "async")
+ORDER: Final = (
+    "base",
+    "casts",
+    "arithmetic",
+    "functions",
+    "integers",
+    "combine",
+    "memory",
+    "warp",
+    "atomics",
+    "mma",
+    "async",
+)
 """The files, each after those it uses."""
 
 _NAME: Final = re.compile(r"\b(?:it|IT)_\w+")

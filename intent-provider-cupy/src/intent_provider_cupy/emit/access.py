@@ -1,0 +1,176 @@
+"""Loads and stores: offsets, predicates and fills."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from intent.diagnostics import CapabilityError
+from intent.physical import Buffer, Dim, Fragment, Load, Store, View
+from intent.types import Extent
+from intent.types.dtypes import INDEX
+from intent.types.extent import const
+from intent_provider_cupy.emit import buffers
+from intent_provider_cupy.emit.bounds import INT32_MAX, INT32_MIN
+from intent_provider_cupy.emit.layout import Table
+from intent_provider_cupy.emit.literals import c_type, literal, number_of, stored_type, typed
+from intent_provider_cupy.emit.value import Prec, Value, Width, union_dims, union_refs
+from intent_provider_cupy.spelling import PROVIDER
+
+if TYPE_CHECKING:
+    from intent_provider_cupy.emit.body import Body
+
+
+def load(body: Body, op: Load) -> None:
+    """One element per lane; lanes that are not valid touch no memory and have the fill."""
+    body.hazards.touch(op)
+    table = body.placing.table_of(op)
+    valid = body.use(op.valid, table) if op.valid is not None else None
+    home = buffers.home(body, op.source)
+    if home.registers is not None:
+        value = buffers.read_registers(body, op, table, home)
+    else:
+        offset = offset_of(body, op.source, op.coordinates, table)
+        text = f"it_load({home.pointer}, {offset.text})"
+        dtype = op.source.dtype
+        value = Value(text=text, prec=Prec.ATOM, dtype=dtype, dims=offset.dims, refs=offset.refs)
+    if valid is not None:
+        value = _filled(body, op, value, valid, table)
+    body.define(op.result, value, op.span, table, statement=True, hint=f"{op.source.name}_value")
+
+
+def _filled(body: Body, op: Load, value: Value, valid: Value, table: Table) -> Value:
+    fill = typed(body.use(op.fill, table) if op.fill is not None else literal(0, op.source.dtype))
+    parts = [value, valid, fill]
+    if valid.literal and valid.text == "true":
+        return value
+    other = fill.at(Prec.OR_ELSE)
+    if op.source.dtype.kind == "index":
+        other = f"({c_type(INDEX, Width.LONG)}){fill.atom}"
+    text = f"{valid.at(Prec.OR_ELSE)} ? {value.text} : {other}"
+    dims = union_dims(op.result.dims, parts)
+    return replace(value, text=text, prec=Prec.TERNARY, dims=dims, refs=union_refs(parts))
+
+
+def store(body: Body, op: Store) -> None:
+    """One element per lane of the execution dims, written by exactly one replica."""
+    body.hazards.touch(op)
+    table = body.placing.table_of(op)
+    value = body.use(op.value, table)
+    valid = body.use(op.valid, table) if op.valid is not None else None
+    home = buffers.home(body, op.target)
+    if home.registers is not None:
+        buffers.write_registers(body, op, table, home, value, valid)
+        return
+    offset = offset_of(body, op.target, op.coordinates, table)
+    text = f"it_store({home.pointer}, {offset.text}, {stored(value).text});"
+    condition = condition_text(body, op.dims, table, valid)
+    body.loops.act(f"{condition}{text}", table, table.looped(op.dims), op.span)
+
+
+def stored(value: Value) -> Value:
+    """A value as an element in memory: index values are 64-bit there."""
+    value = typed(value)
+    if value.dtype.kind == "index" and value.width is not Width.LONG:
+        return replace(value, text=f"({stored_type(value.dtype)}){value.atom}", prec=Prec.UNARY)
+    return value
+
+
+def condition_text(body: Body, dims: Sequence[Dim], table: Table, valid: Value | None) -> str:
+    """``if (...) `` for an effect: the lanes that are active, in one replica each; "" if all are."""
+    del body
+    parts = []
+    if replica := replica_text(table, dims):
+        parts.append(replica)
+    if valid is not None and not (valid.literal and valid.text == "true"):
+        parts.append(valid.at(Prec.AND_ALSO) if parts else valid.text)
+    return f"if ({' && '.join(parts)}) " if parts else ""
+
+
+def replica_text(table: Table, dims: Sequence[Dim]) -> str:
+    """What is true in one replica of a fragment over ``dims``, "" if there is only one."""
+    spare = table.spare(dims)
+    if not spare:
+        return ""
+    whole = (1 << table.thread_bits) - 1
+    if spare == whole:
+        return "thread == 0"
+    low = spare & -spare
+    if spare == whole & ~(low - 1):
+        return f"thread < {low}"
+    return f"(thread & {spare}) == 0"
+
+
+def offset_of(body: Body, source: View | Buffer, coordinates: Sequence[Fragment], table: Table) -> Value:
+    """The element offset: coordinate times stride for each axis."""
+    values = [body.use(c, table) for c in coordinates]
+    dims = tuple(dict.fromkeys(d for v in values for d in v.dims))
+    terms: list[str] = []
+    if isinstance(source, Buffer):
+        body.context.bounds.require(elements(source))
+        terms += _slice(body, source)
+    for axis, (coordinate, value) in enumerate(zip(coordinates, values, strict=True)):
+        term = _term(body, source, axis, coordinate, value)
+        if term:
+            terms.append(term)
+    text = " + ".join(terms) or "0"
+    prec = Prec.SUM if " + " in text else Prec.PRODUCT
+    return Value(text=text, prec=prec, dtype=INDEX, dims=dims, refs=union_refs(values))
+
+
+def _term(body: Body, source: View | Buffer, axis: int, coordinate: Fragment, value: Value) -> str:
+    """Coordinate times stride, empty for zero."""
+    if value.literal and value.text == "0":
+        return ""
+    stride = _stride(body, source, axis)
+    if stride.literal and stride.text == "1":
+        return value.at(Prec.SUM)
+    if stride.literal and value.literal:
+        return literal(number_of(stride) * number_of(value), INDEX).text
+    if stride.literal:
+        value = _roomy(body, coordinate, value, number_of(stride))
+    return f"{value.at(Prec.PRODUCT)} * {stride.at(Prec.UNARY)}"
+
+
+def _roomy(body: Body, coordinate: Fragment, value: Value, stride: int) -> Value:
+    """An int coordinate times a constant stride may need more than 32 bits."""
+    if value.width is not Width.SMALL or value.literal:
+        return value
+    interval = body.context.bounds.interval(coordinate)
+    ends = [] if interval is None else [interval.low.const, interval.high.const]
+    if ends and all(e is not None and INT32_MIN <= e * stride <= INT32_MAX for e in ends):
+        return value
+    return replace(value, text=f"(long long){value.atom}", prec=Prec.UNARY)
+
+
+def _stride(body: Body, source: View | Buffer, axis: int) -> Value:
+    if isinstance(source, Buffer):
+        rest = const(1)
+        for extent in source.shape[axis + 1 :]:
+            rest = rest * extent
+        return body.context.extents.write(rest)
+    declared = source.strides[axis] if source.strides is not None else None
+    if isinstance(declared, int):
+        return literal(declared, INDEX)
+    name = body.context.signature.stride(source, axis)
+    return Value(text=name, prec=Prec.ATOM, dtype=INDEX, width=Width.INDEX)
+
+
+def elements(buffer: Buffer) -> Extent:
+    """Elements of one copy of the buffer."""
+    size = const(1)
+    for extent in buffer.shape:
+        size = size * extent
+    return size
+
+
+def _slice(body: Body, buffer: Buffer) -> list[str]:
+    """Offset of this program instance's slice of the workspace."""
+    if buffer.scope == "invocation" or body.buffers.get(buffer.id) is not None:
+        return []
+    if not body.context.program_id:
+        raise CapabilityError(PROVIDER, capability="a workspace outside a program", needed=buffer.name)
+    size = elements(buffer)
+    program = f"(long long){body.context.program_id}"
+    return [program if size.const == 1 else f"{program} * {body.context.extents.write(size).at(Prec.UNARY)}"]

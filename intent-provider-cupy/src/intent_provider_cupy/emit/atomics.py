@@ -1,0 +1,72 @@
+"""Atomic accesses: read-modify-writes, indivisible loads and stores, compare-exchange."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from intent.diagnostics import CapabilityError
+from intent.physical import Atomic
+from intent.types.dtypes import BOOL
+from intent_provider_cupy.emit import buffers, convert
+from intent_provider_cupy.emit.access import condition_text, offset_of, stored
+from intent_provider_cupy.emit.literals import stored_type, typed
+from intent_provider_cupy.emit.value import Prec, Value, mention
+from intent_provider_cupy.spelling import ATOMICS, PROVIDER
+
+if TYPE_CHECKING:
+    from intent_provider_cupy.emit.body import Body
+
+
+def atomic(body: Body, op: Atomic) -> None:
+    """One access per lane of the execution dims, by one replica; the others get the old value from it.
+
+    Raises:
+        CapabilityError: The prelude has no such access for the element type.
+    """
+    if (op.kind, op.target.dtype.name) not in ATOMICS:
+        offered = sorted(dtype for kind, dtype in ATOMICS if kind == op.kind)
+        raise CapabilityError(
+            PROVIDER, capability=f"atomic {op.kind}", needed=op.target.dtype.name, offered=offered, span=op.span
+        )
+    if op.order in ("release", "acq_rel"):
+        body.barrier()  # what any thread wrote comes before what this access makes visible
+    body.hazards.touch(op)
+    _access(body, op)
+    if op.order in ("acquire", "acq_rel"):
+        body.barrier()  # no thread reads ahead of it
+
+
+def _access(body: Body, op: Atomic) -> None:
+    table = body.placing.table_of(op)
+    operands = [stored(body.use(o, table)) for o in op.operands]
+    valid = body.use(op.valid, table) if op.valid is not None else None
+    place = buffers.home(body, op.target)
+    offset = offset_of(body, op.target, op.coordinates, table)
+    scope = "IT_BLOCK" if op.sharing == "instance" else "IT_DEVICE"
+    arguments = ", ".join([place.pointer, offset.text, *(o.text for o in operands)])
+    call = f"it_atomic_{op.kind}<IT_{op.order.upper()}, {scope}>({arguments})"
+    condition = condition_text(body, op.dims, table, valid)
+    looped = table.looped(op.dims)
+    if not op.results or not any(body.usage.count[r.id] for r in op.results):
+        body.loops.act(f"{condition}{call};", table, looped, op.span)
+        return
+    expected = body.named(operands[0], "expected", op.span, table) if op.kind == "compare_exchange" else None
+    body.flush()
+    type_ = stored_type(op.target.dtype)
+    variable = body.loops.variable(body.context.namer.fresh(op.results[0].name or "old"), type_, looped)
+    body.loops.declare(variable, table)
+    old = mention(variable.id)
+    start = f"{old} = {{}}; " if condition else ""
+    body.loops.act(f"{start}{condition}{old} = {call};", table, looped, op.span)
+    value = Value(text=old, prec=Prec.ATOM, dtype=op.target.dtype, dims=op.dims, refs=frozenset({variable.id}))
+    body.set(op.results[0], value, table)
+    if table.spare(op.dims):
+        convert.share(body, op, variable, op.target.dtype, op.dims, table)
+    if expected is None:
+        return
+    text = f"it_same_bits({old}, {typed(expected).text})"
+    if valid is not None:
+        text = f"{valid.at(Prec.AND_ALSO)} && {text}"
+    refs = value.refs | expected.refs | (valid.refs if valid is not None else frozenset())
+    success = Value(text=text, prec=Prec.AND_ALSO, dtype=BOOL, dims=op.dims, refs=refs)
+    body.define(op.results[1], success, op.span, table)

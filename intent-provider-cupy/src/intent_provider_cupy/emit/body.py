@@ -1,0 +1,332 @@
+"""Walks a region and writes its operations as C++ statements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from intent.diagnostics import CapabilityError
+from intent.physical import (
+    Argument,
+    Atomic,
+    Bitcast,
+    Broadcast,
+    BufferAlloc,
+    Cast,
+    Constant,
+    Contract,
+    Dim,
+    Fence,
+    Fragment,
+    If,
+    Lane,
+    LaunchValue,
+    Load,
+    Loop,
+    Op,
+    Pointwise,
+    Reduce,
+    Region,
+    Rename,
+    ScalarParam,
+    Scan,
+    Store,
+    While,
+)  # fmt: skip
+from intent.physical.walk import operands_of
+from intent.types import Span
+from intent.types.dtypes import INDEX
+from intent_provider_cupy.casts import cast
+from intent_provider_cupy.emit import access, atomics, buffers, contract, control, convert, reduce, scan
+from intent_provider_cupy.emit.bounds import Bounds
+from intent_provider_cupy.emit.extents import ExtentWriter
+from intent_provider_cupy.emit.folding import folded
+from intent_provider_cupy.emit.hazards import Hazards
+from intent_provider_cupy.emit.layout import Table
+from intent_provider_cupy.emit.literals import c_type, literal, type_of, typed
+from intent_provider_cupy.emit.loops import Loops, Variable
+from intent_provider_cupy.emit.names import Namer
+from intent_provider_cupy.emit.placing import Placing
+from intent_provider_cupy.emit.scratch import Scratch
+from intent_provider_cupy.emit.signature import SignatureBuilder
+from intent_provider_cupy.emit.usage import Usage
+from intent_provider_cupy.emit.value import Prec, Value, Width, mention, union_dims, union_refs
+from intent_provider_cupy.emit.writer import Writer
+from intent_provider_cupy.spelling import PROVIDER, Call, spell
+
+INLINE_LIMIT = 64
+"""Longest expression, in characters, that is written inside another one."""
+
+
+@dataclass
+class Context:
+    """What all segments of one kernel share."""
+
+    namer: Namer
+    signature: SignatureBuilder
+    bounds: Bounds
+    scalars: dict[str, ScalarParam]
+    extents: ExtentWriter
+    scratch: Scratch
+    threads: int
+    program_id: str = ""
+    counters: dict[Dim, str] = field(default_factory=dict)
+
+    def counter(self, dim: Dim) -> str:
+        """The name of the register counter of a dim."""
+        if dim not in self.counters:
+            self.counters[dim] = self.namer.fresh(f"{dim.name}_r")
+        return self.counters[dim]
+
+
+class Body:
+    """Writes the region tree of one segment. Values are kept per fragment and table."""
+
+    def __init__(self, context: Context, writer: Writer, usage: Usage, placing: Placing) -> None:
+        self.context = context
+        self.writer = writer
+        self.usage = usage
+        self.placing = placing
+        self.values: dict[tuple[int, int], Value] = {}
+        self.left = dict(usage.count)
+        self.loops = Loops(writer, self._alive, context.counter)
+        self.hazards = Hazards(self)
+        self.preamble: list[str] = []
+        self.buffers: dict[int, buffers.Home] = {}
+        self._bases: dict[tuple[int, Dim], str] = {}
+
+    # ------------------------------------------------------------------------------------------------- reading
+
+    def use(self, fragment: Fragment, table: Table) -> Value:
+        """The value of an operand in a table."""
+        return self.values[fragment.id, table.index if fragment.dims else 0]
+
+    def home(self, fragment: Fragment) -> Table:
+        """The table in which the fragment is computed."""
+        return self.placing.home(fragment)
+
+    def text(self, value: Value) -> str:
+        """The text of a value now that all loops are closed."""
+        return self.loops.render(value.text)
+
+    def coordinate(self, dim: Dim, table: Table) -> Value:
+        """The lane number along a dim."""
+        base = self._base(dim, table)
+        registers = table.register_part(dim, self.context.counter(dim))
+        text = " + ".join(part for part in (base, registers) if part) or "0"
+        prec = Prec.SUM if " + " in text else Prec.PRODUCT if " * " in text else Prec.ATOM
+        return Value(text=text, prec=prec, dtype=INDEX, dims=(dim,), width=Width.SMALL)
+
+    def _base(self, dim: Dim, table: Table) -> str:
+        key = (table.index, dim)
+        if key not in self._bases:
+            part = table.thread_part(dim, "thread")
+            if part and part != "thread":
+                name = self.context.namer.fresh(f"{dim.name}_t")
+                self.preamble.append(f"const int {name} = {_bare(part)};")
+                part = name
+            self._bases[key] = part
+        return self._bases[key]
+
+    # ------------------------------------------------------------------------------------------------- writing
+
+    def flush(self) -> None:
+        """Close all open loops."""
+        self.loops.flush()
+
+    def flush_keeping(self, values: Iterable[Value]) -> None:
+        """Close all open loops; what the values read is needed afterwards."""
+        self.loops.flush(frozenset().union(*(v.refs for v in values)))
+
+    def statement(self, text: str, span: Span) -> None:
+        """A statement of the whole instance, after everything before it."""
+        self.loops.flush(self.loops.mentioned(text))
+        self.writer.statement(self.loops.render(text), span)
+
+    @contextmanager
+    def block(self, head: str, span: Span, end: str = "}") -> Iterator[None]:
+        """A block of statements behind ``head``."""
+        self.statement(f"{head} {{", span)
+        with self.writer.block(end):
+            yield
+            self.flush()
+
+    def barrier(self) -> None:
+        """All threads of the block wait for one another, and see what each has written."""
+        self.flush()
+        self.hazards.clear()
+        self.context.scratch.dirty = False
+        if self.context.threads > 1:
+            self.writer.line("__syncthreads();")
+
+    def define(
+        self, fragment: Fragment, value: Value, span: Span, table: Table, *, statement: bool = False, hint: str = ""
+    ) -> None:
+        """Let ``value`` stand for ``fragment``: inline where it is used once nearby, else under a name."""
+        if not self.usage.count[fragment.id]:
+            return
+        simple = value.literal or (value.text.isidentifier() and not value.refs)
+        named = self.context.namer.free(fragment.name)
+        short = len(value.text) <= INLINE_LIMIT and not named
+        if not statement and (simple or (short and self.usage.stays(fragment.id))):
+            self.set(fragment, value, table)
+            return
+        fallback = "mask" if fragment.dtype.kind == "bool" else "t"
+        self.set(fragment, self.named(value, fragment.name or hint or fallback, span, table), table)
+
+    def set(self, fragment: Fragment, value: Value, table: Table) -> None:
+        """Let ``value`` stand for ``fragment`` in a table as it is."""
+        self.values[fragment.id, table.index if fragment.dims else 0] = value
+
+    def named(self, value: Value, hint: str, span: Span, table: Table) -> Value:
+        """``value`` under a new name."""
+        dims = table.looped(value.dims)
+        variable = self.loops.variable(self.context.namer.fresh(hint), type_of(value), dims)
+        self.loops.define(variable, typed(value).text, table, value.refs, span)
+        return self.mentioned(variable, value)
+
+    def mentioned(self, variable: Variable, like: Value) -> Value:
+        """The variable as a value."""
+        refs = frozenset({variable.id})
+        return replace(like, text=mention(variable.id), prec=Prec.ATOM, literal=False, refs=refs)
+
+    def declared(self, fragment: Fragment, hint: str, table: Table) -> tuple[Variable, Value]:
+        """A variable for the whole fragment, declared here and assigned later."""
+        self.flush()
+        width = self.context.bounds.width(fragment)
+        name = self.context.namer.fresh(fragment.name or hint)
+        variable = self.loops.variable(name, c_type(fragment.dtype, width), table.looped(fragment.dims))
+        self.loops.declare(variable, table)
+        value = Value(text="", prec=Prec.ATOM, dtype=fragment.dtype, dims=fragment.dims, width=width)
+        return variable, self.mentioned(variable, value)
+
+    def _alive(self) -> set[int]:
+        return {ref for (f, _), v in self.values.items() if v.refs and self.left.get(f, 0) > 0 for ref in v.refs}
+
+    # ---------------------------------------------------------------------------------------------- operations
+
+    def region(self, region: Region) -> None:
+        """Write the live operations of the region in order."""
+        for op in region.ops:
+            if self.usage.live(op):
+                self.op(op)
+
+    def op(self, op: Op) -> None:
+        """Write one operation in every table in which its result is wanted."""
+        if isinstance(op, Constant | LaunchValue | Argument):
+            self._leaf(op)
+        elif isinstance(op, Lane | Pointwise | Cast | Bitcast | Broadcast | Rename):
+            for table in self.placing.tables_of(op):
+                self._simple(op, table)
+        elif isinstance(op, BufferAlloc):
+            buffers.allocate(self, op)
+        elif isinstance(op, Fence):
+            self.hazards.fence(op)
+        elif (write := _WRITERS.get(type(op))) is not None:
+            write(self, op)
+        else:
+            raise CapabilityError(PROVIDER, capability=type(op).__name__, needed=type(op).__name__, span=op.span)
+        for result in op.results:
+            convert.spread(self, result, op)
+        for operand in operands_of(op):  # only now: loops closed while writing the operation must keep them
+            self.left[operand.id] -= 1
+
+    def _leaf(self, op: Constant | LaunchValue | Argument) -> None:
+        """Scalars without operands."""
+        if isinstance(op, Constant):
+            value = literal(op.value, op.result.dtype)
+        elif isinstance(op, LaunchValue):
+            value = self.context.extents.write(op.extent)
+        else:
+            param = self.context.scalars[op.parameter]
+            width = Width.INDEX if param.dtype.kind == "index" else Width.LONG
+            name = self.context.signature.scalar(param)
+            value = Value(text=name, prec=Prec.ATOM, dtype=param.dtype, width=width)
+        self.define(op.result, value, op.span, self.placing.main)
+
+    def _simple(self, op: Lane | Pointwise | Cast | Bitcast | Broadcast | Rename, table: Table) -> None:
+        if isinstance(op, Lane):
+            value = self.coordinate(op.dim, table)
+            self.set(op.result, value, table)
+            return
+        if isinstance(op, Pointwise):
+            self._pointwise(op, table)
+            return
+        if isinstance(op, Rename):
+            convert.rename(self, op, table)
+            return
+        value = self.use(op.value, table)
+        if isinstance(op, Cast):
+            value = cast(value, op.result.dtype)
+        elif isinstance(op, Bitcast):
+            text = f"it_bits<{c_type(op.result.dtype)}>({typed(value).text})"
+            value = replace(value, text=text, prec=Prec.ATOM, dtype=op.result.dtype, literal=False)
+        self.define(op.result, value, op.span, table)
+
+    def _pointwise(self, op: Pointwise, table: Table) -> None:
+        args = [self.use(o, table) for o in op.operands]
+        branches = args[1:] if op.fn == "select" else args
+        dtype = branches[0].dtype
+        dims, refs = union_dims(op.result.dims, args), union_refs(args)
+        width = Width.LONG
+        bounds = self.context.bounds
+        if dtype.kind == "index":
+            if (simple := folded(op.fn, args)) is not None:
+                self.define(op.result, simple, op.span, table)
+                return
+            args, width = self._index_operands(op, args)
+        call = Call(
+            fn=op.fn, args=tuple(args), dtype=dtype, width=width, approximate=op.approximate,
+            flush_to_zero=op.flush_to_zero, non_negative=self._non_negative(op),
+            bounded=bounds.interval(op.result) is not None,
+        )  # fmt: skip
+        try:
+            value = spell(call)
+        except CapabilityError as error:
+            raise error.at(op.span) from None
+        self.define(op.result, replace(value, dims=dims, width=width, refs=refs), op.span, table)
+
+    def _non_negative(self, op: Pointwise) -> bool:
+        if op.fn not in ("floordiv", "mod"):
+            return False
+        bounds = self.context.bounds
+        intervals = [bounds.interval(o) for o in op.operands]
+        proven = all(i is not None and i.non_negative for i in intervals)
+        return proven and not any(bounds.leans(o) for o in op.operands)
+
+    def _index_operands(self, op: Pointwise, args: list[Value]) -> tuple[list[Value], Width]:
+        """Operands such that C++'s promotion computes in a type that holds the result."""
+        first = 1 if op.fn == "select" else 0
+        have = max((a.width for a in args[first:] if not a.literal), default=Width.SMALL)
+        need = max([have, *(a.width for a in args[first:] if a.literal)])
+        if op.result.dtype.kind == "index":
+            need = max(need, self.context.bounds.width(op.result))
+        if need > have:
+            args = list(args)
+            wide = c_type(op.operands[first].dtype, need)
+            k = next((i for i in range(first, len(args)) if not args[i].literal), first)
+            args[k] = replace(
+                args[k], text=f"({wide}){args[k].atom}", prec=Prec.UNARY, width=need, literal=False
+            )
+        return args, need
+
+
+def _bare(text: str) -> str:
+    """``text`` without parentheses around the whole."""
+    return text[1:-1] if text.startswith("(") and text.endswith(")") and text.count("(") == 1 else text
+
+
+_WRITERS: dict[type[Op], Callable[[Body, Any], None]] = {
+    Load: access.load,
+    Store: access.store,
+    Atomic: atomics.atomic,
+    Reduce: reduce.reduce,
+    Scan: scan.scan,
+    Contract: contract.contract,
+    Loop: control.loop,
+    If: control.branch,
+    While: control.while_loop,
+}
+"""Operations that have a file of their own."""

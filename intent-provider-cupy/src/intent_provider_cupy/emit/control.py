@@ -1,0 +1,139 @@
+"""Loops and branches: their conditions and bounds are the same in every thread of the block; carries are variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from intent.physical import Fragment, If, Loop, Region, While
+from intent.types import Span
+from intent_provider_cupy.emit.literals import c_type, typed
+from intent_provider_cupy.emit.loops import Variable
+from intent_provider_cupy.emit.value import Prec, Value, mention
+
+if TYPE_CHECKING:
+    from intent_provider_cupy.emit.body import Body
+
+
+def loop(body: Body, op: Loop) -> None:
+    """``for (i = begin; i < end; i += step)``."""
+    main = body.placing.main
+    begin, end, step = (body.use(f, main) for f in (op.begin, op.end, op.step))
+    carries = _carries(body, op.results, op.body.args[1:], op.inits, op.span)
+    iv = op.body.args[0]
+    name = body.context.namer.fresh(iv.name or "i")
+    width = body.context.bounds.width(iv)
+    body.set(iv, Value(text=name, prec=Prec.ATOM, dtype=iv.dtype, width=width), main)
+    advance = f"++{name}" if step.text == "1" else f"{name} += {step.text}"
+    head = f"for ({c_type(iv.dtype, width)} {name} = {begin.text}; {name} < {end.at(Prec.SHIFT)}; {advance})"
+    with _again(body, (op.body,)), body.block(head, op.span):
+        body.region(op.body)
+        _assign(body, op.body.yields, op.body.args[1:], carries, op.span)
+
+
+def while_loop(body: Body, op: While) -> None:
+    """``for (;;)`` that leaves where the condition, computed at the top, is false."""
+    carries = _carries(body, op.results, op.body.args, op.inits, op.span)
+    for argument, variable in zip(op.condition.args, carries, strict=True):
+        _stand(body, argument, variable)
+    with _again(body, (op.condition, op.body)), body.block("for (;;)", op.span):
+        body.region(op.condition)
+        condition = body.use(op.condition.yields[0], body.placing.main)
+        body.statement(f"if (!{condition.at(Prec.UNARY)}) break;", op.span)
+        body.region(op.body)
+        _assign(body, op.body.yields, op.body.args, carries, op.span)
+
+
+def branch(body: Body, op: If) -> None:
+    """``if``/``else``; both sides assign the results."""
+    condition = body.use(op.condition, body.placing.main)
+    live = [i for i, r in enumerate(op.results) if body.usage.count[r.id]]
+    made = {}
+    for i in live:
+        result = op.results[i]
+        variable, value = body.declared(result, "t", body.home(result))
+        made[i] = variable
+        body.set(result, value, body.home(result))
+    body.flush()
+    before, dirty = body.hazards.snapshot(), body.context.scratch.dirty
+    with body.block(f"if ({condition.text})", op.span, end=""):
+        _side(body, op, op.then, made)
+    if body.writer.lines[-1] == "":
+        body.writer.lines.pop()
+    after, dirtied = body.hazards.snapshot(), body.context.scratch.dirty
+    body.hazards.restore(before)
+    body.context.scratch.dirty = dirty
+    if made or any(body.usage.live(o) for o in op.orelse.ops):
+        body.writer.line("} else {")
+        with body.writer.block():
+            _side(body, op, op.orelse, made)
+    else:
+        body.writer.line("}")
+    body.hazards.merge(after)
+    body.context.scratch.dirty |= dirtied
+
+
+def _side(body: Body, op: If, region: Region, made: dict[int, Variable]) -> None:
+    body.region(region)
+    for i, variable in made.items():
+        home = body.home(op.results[i])
+        text = typed(body.use(region.yields[i], home)).text
+        body.loops.act(f"{mention(variable.id)} = {text};", home, variable.dims, op.span)
+    body.flush()
+
+
+@contextmanager
+def _again(body: Body, regions: Sequence[Region]) -> Iterator[None]:
+    """Around a loop: what a pass does may come before what the next one does."""
+    body.flush()
+    body.hazards.enter(regions)
+    body.context.scratch.dirty = True
+    yield
+    body.context.scratch.dirty = True
+    body.hazards.enter(regions)
+
+
+def _carries(
+    body: Body, results: Sequence[Fragment], args: Sequence[Fragment], inits: Sequence[Fragment], span: Span
+) -> list[Variable]:
+    """Declare the carries with their initial values; they stand for the arguments and, afterwards, the results."""
+    made = []
+    for result, argument, init in zip(results, args, inits, strict=True):
+        home = body.home(argument)
+        variable, _ = body.declared(argument, result.name or "carry", home)
+        text = typed(body.use(init, home)).text
+        body.loops.act(f"{mention(variable.id)} = {text};", home, variable.dims, span)
+        made.append(variable)
+    for result, argument, variable in zip(results, args, made, strict=True):
+        _stand(body, argument, variable)
+        _stand(body, result, variable)
+    return made
+
+
+def _stand(body: Body, fragment: Fragment, variable: Variable) -> None:
+    """Let the variable stand for a fragment."""
+    value = Value(
+        text=mention(variable.id), prec=Prec.ATOM, dtype=fragment.dtype, dims=fragment.dims,
+        width=body.context.bounds.width(fragment), refs=frozenset({variable.id}),
+    )  # fmt: skip
+    body.set(fragment, value, body.home(fragment))
+
+
+def _assign(
+    body: Body, yields: Sequence[Fragment], args: Sequence[Fragment], carries: Sequence[Variable], span: Span
+) -> None:
+    """The carries' next values, all from their old ones."""
+    values = [body.use(f, body.home(a)) for f, a in zip(yields, args, strict=True)]
+    own = {v.id for v in carries}
+    for k, (value, variable, argument) in enumerate(zip(values, carries, args, strict=True)):
+        if value.refs & (own - {variable.id}):  # reads another carry, which may be assigned first
+            values[k] = body.named(value, f"next_{argument.name or 'carry'}", span, body.home(argument))
+    body.flush_keeping(values)
+    for value, variable, argument in zip(values, carries, args, strict=True):
+        text = typed(value).text
+        if text != mention(variable.id):
+            body.loops.act(f"{mention(variable.id)} = {text};", body.home(argument), variable.dims, span)
+    body.flush()
+
+

@@ -1,0 +1,148 @@
+"""A physical program as one CUDA C++ kernel in a readable file."""
+
+from __future__ import annotations
+
+import re
+
+from intent.physical import Program, ScalarParam, Segment, View
+from intent.types.extent import Symbol, const
+from intent_provider_cupy import prelude
+from intent_provider_cupy.emit.body import Body, Context
+from intent_provider_cupy.emit.bounds import Bounds, Interval
+from intent_provider_cupy.emit.extents import ExtentWriter
+from intent_provider_cupy.emit.interface import Emitted, Signature, default_layout, layout_block, parameter_list
+from intent_provider_cupy.emit.names import Namer
+from intent_provider_cupy.emit.placing import Placing, threads_for
+from intent_provider_cupy.emit.scratch import Scratch
+from intent_provider_cupy.emit.signature import SignatureBuilder
+from intent_provider_cupy.emit.usage import Usage
+from intent_provider_cupy.emit.value import Prec, Value, Width
+from intent_provider_cupy.emit.writer import STEP, Writer
+
+
+class KernelEmitter:
+    """Emits one program."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._namer = Namer()
+        self.entry = self._namer.fresh(program.name)
+        self._builder = SignatureBuilder(self._namer)
+        self._scalars = {p.name: p for p in program.params if isinstance(p, ScalarParam)}
+        for param in program.params:
+            self._builder.reserve("view" if isinstance(param, View) else "scalar", param.name)
+        for view in program.views:
+            for extent in view.shape:
+                for atom in extent.atoms():
+                    if isinstance(atom, Symbol):
+                        self._builder.reserve("extent", atom.name)
+        self._bounds = Bounds()
+        extents = ExtentWriter(self._builder.extent, self._scalar, self._bounds.require)
+        self._context = Context(
+            namer=self._namer, signature=self._builder, bounds=self._bounds, scalars=self._scalars, extents=extents,
+            scratch=Scratch(), threads=threads_for(program.segments, dict(program.knobs)),
+        )  # fmt: skip
+
+    def emit(self) -> Emitted:
+        """The complete file."""
+        body = Writer(1)
+        self._dispatch(body)
+        scratch = self._context.scratch
+        signature = Signature(
+            parameters=self._builder.parameters(self._program.params),
+            threads=self._context.threads,
+            shared_bytes=scratch.total,
+            facts=tuple((i.low, i.high) for i in self._bounds.launch_facts()),
+            signs=self._bounds.launch_signs(),
+        )
+        layout = default_layout(signature)
+        head: list[str] = []
+        lines = body.lines
+        if _mentions(lines, "scratch"):
+            head.append(f"{STEP}constexpr int scratch = {scratch.kept};")
+        if _mentions(lines, "thread"):
+            head.append(f"{STEP}const int thread = threadIdx.x;")
+        kernel = "\n".join([*self._definition(signature, parameter_list(signature, layout)), *head, *lines, "}"])
+        parts = [f"// {self.entry}, made by Intent", *layout_block(signature, layout), ""]
+        text = "\n".join(parts) + "\n" + prelude.needed(kernel) + "\n" + kernel + "\n"
+        return Emitted(text=text, entry=self.entry, signature=signature)
+
+    def _definition(self, signature: Signature, parameters: list[str]) -> list[str]:
+        head = f'extern "C" __global__ void __launch_bounds__({signature.threads}) {self.entry}('
+        flat = f"{head}{', '.join(parameters)}) {{"
+        if len(flat) <= 110:
+            return [flat]
+        return [head, *(f"{STEP * 2}{p}," for p in parameters[:-1]), f"{STEP * 2}{parameters[-1]}) {{"]
+
+    def _dispatch(self, writer: Writer) -> None:
+        """One segment runs as it is; several are selected by the program id (spec: kir-to-gpu-program 4.4)."""
+        segments = [s for s in self._program.segments if s.length.const != 0]
+        if not segments:
+            return
+        hint = "program"
+        program = self._context.program_id = self._namer.fresh(hint)
+        for segment in segments:
+            local = segment.body.args[0]
+            self._bounds.bind(local, Interval(const(0), segment.length - 1))
+            # The id itself is emitted as Index, whatever its bounds.
+            self._bounds.force(local, Width.INDEX)
+            self._bounds.region(segment.body)
+        bodies = []
+        for segment in segments:
+            inner = Writer(1 if len(segments) == 1 else 2)
+            base = program
+            if len(segments) > 1 and segment.offset.const != 0:
+                base = self._namer.fresh(hint)
+                offset = self._context.extents.write(segment.offset)
+                inner.line(f"const Index {base} = {program} - {offset.at(Prec.PRODUCT)};")
+            self._segment(segment, inner, base)
+            bodies.append((segment, inner))
+        if len(segments) > 1 or any(_mentions(inner.lines, program) for _, inner in bodies):
+            writer.line(f"const Index {program} = blockIdx.x;")
+        for i, (segment, inner) in enumerate(bodies):
+            if len(segments) == 1:
+                writer.lines.extend(inner.lines)
+                continue
+            end = segment.offset + segment.length
+            writer.line(self._selector(i, len(segments), program, self._context.extents.write(end)))
+            writer.lines.extend(inner.lines)
+        if len(segments) > 1:
+            writer.line("}")
+
+    def _selector(self, i: int, count: int, program: str, end: Value) -> str:
+        if i == count - 1:
+            return "} else {"
+        return f"{'} else ' if i else ''}if ({program} < {end.at(Prec.SHIFT)}) {{"
+
+    def _segment(self, segment: Segment, writer: Writer, base: str) -> None:
+        placing = Placing(segment, self._context.threads)
+        body = Body(self._context, writer, Usage(segment.body), placing)
+        start = len(writer.lines)
+        self._context.scratch.dirty = False
+        local = Value(text=base, prec=Prec.ATOM, dtype=segment.body.args[0].dtype, width=Width.INDEX)
+        body.set(segment.body.args[0], local, placing.main)
+        body.region(segment.body)
+        body.flush()
+        depth = STEP if writer.depth == 1 else STEP * 2
+        writer.lines[start:start] = [f"{depth}{line}" for line in body.preamble]
+
+    def _scalar(self, name: str) -> Value:
+        param = self._scalars[name]
+        width = Width.INDEX if param.dtype.kind == "index" else Width.LONG
+        return Value(text=self._builder.scalar(param), prec=Prec.ATOM, dtype=param.dtype, width=width)
+
+
+def _mentions(lines: list[str], name: str) -> bool:
+    """Whether the code, comments aside, uses a name."""
+
+
+    word = re.compile(rf"\b{name}\b")
+    return any(word.search(line) for line in lines if not line.lstrip().startswith("//"))
+
+
+def emit(program: Program) -> Emitted:
+    """The program as CUDA C++ text. Deterministic. Raises CapabilityError for what cannot be said."""
+    return KernelEmitter(program).emit()
+
+
+__all__ = ["Emitted", "emit"]

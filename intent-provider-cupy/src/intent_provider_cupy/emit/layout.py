@@ -1,0 +1,156 @@
+"""Where the lanes of fragments live: every bit of a lane number is a bit of the thread number or of a register number.
+
+A table gives each dim such places. Dims that occur together in a fragment never share a bit of the thread number, so
+that a fragment holds exactly the bits of its own dims; thread bits that none of them uses tell replicas apart. A dim
+that a fragment lacks is therefore replication, and broadcasting costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from intent.physical import Dim
+
+LANE_BITS = 5
+"""Bits of the thread number that tell the lanes of one warp apart."""
+
+Bits = tuple[int | None, ...]
+"""Places of a dim's bits, lowest first: the bit of the thread number, or None for a register bit."""
+
+
+def bit_count(size: int) -> int:
+    """K of the size 2**k."""
+    count = size.bit_length() - 1
+    if size != 1 << count:
+        raise ValueError(f"{size} is not a power of two")
+    return count
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Places of dims for a block of ``1 << thread_bits`` threads."""
+
+    index: int
+    thread_bits: int
+    places: Mapping[Dim, Bits]
+
+    def bits(self, dim: Dim) -> Bits:
+        """The places of one dim."""
+        return self.places[dim]
+
+    def registers(self, dim: Dim) -> int:
+        """How many lanes of the dim one thread holds."""
+        return 1 << sum(b is None for b in self.places[dim])
+
+    def looped(self, dims: Iterable[Dim]) -> tuple[Dim, ...]:
+        """The dims of which a thread holds several lanes."""
+        return tuple(d for d in dims if self.registers(d) > 1)
+
+    def mask(self, dims: Iterable[Dim]) -> int:
+        """The bits of the thread number that the dims use."""
+        return sum(1 << b for d in dims for b in self.places[d] if b is not None)
+
+    def spare(self, dims: Iterable[Dim]) -> int:
+        """The bits of the thread number that tell replicas of a fragment apart."""
+        return ((1 << self.thread_bits) - 1) & ~self.mask(dims)
+
+    def thread_part(self, dim: Dim, thread: str) -> str:
+        """The part of the lane number that the thread number gives, "" for nothing."""
+        bits = self.places[dim]
+        terms = []
+        for low, count in _runs(bits):
+            first = bits[low]
+            assert first is not None
+            terms.append(moved(thread, first, low, count, self.thread_bits))
+        return " + ".join(terms)
+
+    def register_part(self, dim: Dim, counter: str) -> str:
+        """The part of the lane number that the register number gives, "" for nothing."""
+        places = [i for i, b in enumerate(self.places[dim]) if b is None]
+        terms, j = [], 0
+        while j < len(places):
+            count = 1
+            while j + count < len(places) and places[j + count] == places[j] + count:
+                count += 1
+            terms.append(moved(counter, j, places[j], count, len(places)))
+            j += count
+        return " + ".join(terms)
+
+
+def moved(text: str, source: int, target: int, count: int, total: int) -> str:
+    """``count`` bits of ``text`` from bit ``source`` moved to bit ``target``; ``text`` has ``total`` bits."""
+    whole = source + count == total
+    if source == 0:
+        part = text if whole else f"({text} & {(1 << count) - 1})"
+    else:
+        part = f"({text} >> {source})" if whole else f"({text} >> {source} & {(1 << count) - 1})"
+    return part if target == 0 else f"{part} * {1 << target}"
+
+
+def _runs(bits: Bits) -> list[tuple[int, int]]:
+    """Stretches (first dim bit, length) whose thread bits follow one another."""
+    runs: list[tuple[int, int]] = []
+    for i, b in enumerate(bits):
+        if b is None:
+            continue
+        if runs and sum(runs[-1]) == i and bits[i - 1] is not None and bits[i - 1] == b - 1:
+            runs[-1] = (runs[-1][0], runs[-1][1] + 1)
+        else:
+            runs.append((i, 1))
+    return runs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Want:
+    """What one fragment asks of a table.
+
+    ``dims`` occur together. ``first`` is the dim along which memory runs, whose lowest ``vector`` bits should be
+    registers. Greater ``weight`` is served first.
+    """
+
+    dims: tuple[Dim, ...]
+    weight: int = 0
+    first: Dim | None = None
+    vector: int = 0
+
+
+@dataclass
+class TableBuilder:
+    """Finds places for all dims of the wants. ``fixed`` dims have theirs already."""
+
+    index: int
+    thread_bits: int
+    places: dict[Dim, Bits] = field(default_factory=dict)
+
+    def build(self, wants: Sequence[Want]) -> Table:
+        """Serve the wants by weight, the innermost dims first."""
+        together = _together(wants)
+        for want in sorted(wants, key=lambda w: -w.weight):
+            order = list(reversed(want.dims))
+            if want.first is not None:
+                order.sort(key=lambda d: d != want.first)
+            total = sum(bit_count(d.size) for d in want.dims)
+            for dim in order:
+                if dim not in self.places:
+                    vector = want.vector if dim == want.first else 0
+                    vector = min(vector, max(0, total - self.thread_bits))
+                    self.places[dim] = self._place(dim, vector, together[dim])
+        return Table(index=self.index, thread_bits=self.thread_bits, places=dict(self.places))
+
+    def _place(self, dim: Dim, vector: int, others: set[Dim]) -> Bits:
+        taken = {b for d in others for b in self.places.get(d, ())}
+        free = [b for b in range(self.thread_bits) if b not in taken]
+        count = bit_count(dim.size)
+        low = min(vector, count)
+        threads = free[: count - low]
+        rest = count - low - len(threads)
+        return (*[None] * low, *threads, *[None] * rest)
+
+
+def _together(wants: Iterable[Want]) -> dict[Dim, set[Dim]]:
+    found: dict[Dim, set[Dim]] = {}
+    for want in wants:
+        for dim in want.dims:
+            found.setdefault(dim, set()).update(d for d in want.dims if d != dim)
+    return found

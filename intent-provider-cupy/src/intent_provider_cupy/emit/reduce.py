@@ -1,0 +1,165 @@
+"""Reductions: within registers, then across lanes by shuffles, then across warps through shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from intent.physical import Dim, Fragment, Reduce
+from intent_provider_cupy.casts import cast
+from intent_provider_cupy.emit import convert
+from intent_provider_cupy.emit.combining import Combine, Component, combine_of
+from intent_provider_cupy.emit.layout import LANE_BITS, Table
+from intent_provider_cupy.emit.literals import typed
+from intent_provider_cupy.emit.loops import Variable
+from intent_provider_cupy.emit.value import Prec, Value, mention
+
+if TYPE_CHECKING:
+    from intent_provider_cupy.emit.body import Body
+
+
+def reduce(body: Body, op: Reduce) -> None:
+    """Every thread ends with the result of the lanes that it holds of the remaining dims."""
+    table = body.placing.table_of(op)
+    combine = combine_of(body, op, table)
+    body.flush_keeping([c.value for c in combine.components])
+    kept = op.results[0].dims
+    totals = [_declare(body, r, c, kept, table) for r, c in zip(op.results, combine.components, strict=True)]
+    names = [body.loops.render(mention(t.id)) for t in totals]
+    lanes, warps = _thread_bits(table, op.dims)
+    with each(body, table.looped(kept), table):
+        _registers(body, op, combine, names, table)
+        _lanes(body, combine, names, lanes)
+    if warps:
+        _warps(body, op, combine, totals, kept, warps, lanes, table)
+    for result, component, total in zip(op.results, combine.components, totals, strict=True):
+        value = Value(
+            text=mention(total.id), prec=Prec.ATOM, dtype=component.dtype, dims=kept, width=component.width,
+            refs=frozenset({total.id}),
+        )  # fmt: skip
+        body.define(result, cast(value, component.narrow), op.span, table)
+
+
+def _declare(body: Body, result: Fragment, component: Component, kept: tuple[Dim, ...], table: Table) -> Variable:
+    name = body.context.namer.fresh(result.name or "total")
+    variable = body.loops.variable(name, component.type, table.looped(kept))
+    body.loops.declare(variable, table)
+    return variable
+
+
+@contextmanager
+def each(body: Body, dims: Sequence[Dim], table: Table) -> Iterator[None]:
+    """Statements for every register of the dims; in no loop where there is one."""
+    if not dims:
+        yield
+        return
+    body.writer.line(f"{body.loops.open_loops(dims, table)} {{")
+    with body.writer.block():
+        yield
+
+
+def _thread_bits(table: Table, dims: Sequence[Dim]) -> tuple[list[int], list[int]]:
+    """The bits of the thread number along the dims, lowest lane bit first: within a warp, and across warps."""
+    bits = [b for d in reversed(dims) for b in table.bits(d) if b is not None]
+    return sorted(b for b in bits if b < LANE_BITS), [b for b in bits if b >= LANE_BITS]
+
+
+def _registers(body: Body, op: Reduce, combine: Combine, names: Sequence[str], table: Table) -> None:
+    """Combine what the thread itself holds."""
+    texts = [body.text(typed(c.value)) for c in combine.components]
+    looped = table.looped(op.dims)
+    if not looped:
+        for name, text in zip(names, texts, strict=True):
+            body.writer.statement(f"{name} = {text};", op.span)
+        return
+    counters = [body.context.counter(d) for d in looped]
+    first = " && ".join(f"{c} == 0" for c in counters)
+    start = ", ".join(f"{n} = {t}" for n, t in zip(names, texts, strict=True))
+    body.writer.statement(f"{body.loops.open_loops(looped, table)} {{", op.span)
+    with body.writer.block():
+        if len(names) > 1 or combine.function:
+            body.writer.line(f"if ({first}) {start};")
+            if not combine.function:
+                texts = [f"({t})" for t in texts]
+            body.writer.line(f"else {combine.write(names, texts, names)}")
+        else:
+            body.writer.line(f"{names[0]} = {first} ? {texts[0]} : {combine.expression(names[0], f'({texts[0]})')};")
+
+
+def _lanes(body: Body, combine: Combine, names: Sequence[str], bits: Sequence[int]) -> None:
+    """Combine with the lane whose number differs in one bit, for each of the bits."""
+    for first, last in _stretches(bits):
+        head = f"it_doubling(step, {1 << first}, {1 << last})"
+        others = [f"it_shuffle_xor({n}, step)" for n in names]
+        if combine.kind is not None and len(names) == 1:
+            body.writer.line(f"{head} {combine.write(names, others, names)}")
+            continue
+        body.writer.line(f"{head} {{")
+        with body.writer.block():
+            other = [f"other_{k}" for k in range(len(names))]
+            for name, o, component in zip(names, other, combine.components, strict=True):
+                body.writer.line(f"const {component.type} {o} = it_shuffle_xor({name}, step);")
+            if combine.symmetric:
+                body.writer.line(combine.write(names, other, names))
+            else:
+                body.writer.line("const bool upper = thread & step;")
+                lhs = [f"upper ? {o} : {n}" for n, o in zip(names, other, strict=True)]
+                rhs = [f"upper ? {n} : {o}" for n, o in zip(names, other, strict=True)]
+                body.writer.line(combine.write(lhs, rhs, names))
+
+
+def _stretches(bits: Sequence[int]) -> list[tuple[int, int]]:
+    """Runs of consecutive bits as (first, last)."""
+    runs: list[tuple[int, int]] = []
+    for b in bits:
+        if runs and runs[-1][1] == b - 1:
+            runs[-1] = (runs[-1][0], b)
+        else:
+            runs.append((b, b))
+    return runs
+
+
+def _warps(
+    body: Body, op: Reduce, combine: Combine, totals: Sequence[Variable], kept: tuple[Dim, ...], warps: list[int],
+    lanes: list[int], table: Table,
+) -> None:  # fmt: skip
+    """Combine what the warps have, each writing once; every thread reads what concerns it."""
+    count = 1 << len(warps)
+    size = prod((d.size for d in kept), start=1)
+    offset, pieces = 0, []
+    convert.begin_exchange(body)
+    for component in combine.components:
+        name = body.context.namer.fresh("partial")
+        body.writer.line(
+            f"{component.type}* const {name} = it_piece<{component.type}>(scratch + {offset}, {count * size});"
+        )
+        offset += -(-count * size * component.dtype.bytes // 16) * 16
+        pieces.append(name)
+    body.context.scratch.exchange(offset)
+    place = convert.flat_index(body, kept, table)
+    mine = " | ".join(f"(thread >> {b} & 1) << {i}" if i else f"(thread >> {b} & 1)" for i, b in enumerate(warps))
+    spare = table.spare(kept) & ~sum(1 << b for b in warps)
+    condition = f"if ((thread & {spare}) == 0) " if spare else ""
+    looped = table.looped(kept)
+    row = "" if place == "0" else f"({place}) * {count} + "
+    for piece, total in zip(pieces, totals, strict=True):
+        text = f"{condition}it_store({piece}, {row}({mine}), {mention(total.id)});"
+        body.loops.act(text, table, looped, op.span)
+    body.barrier()
+    names = [body.loops.render(mention(t.id)) for t in totals]
+    with each(body, looped, table):
+        for name, piece in zip(names, pieces, strict=True):
+            body.writer.line(f"{name} = it_load({piece}, {row or ''}0);")
+        parts = [f"it_load({p}, {row}w)" for p in pieces]
+        held = [f"part_{k}" for k in range(len(pieces))]
+        body.writer.line(f"for (int w = 1; w < {count}; ++w) {{")
+        with body.writer.block():
+            for part, h, component in zip(parts, held, combine.components, strict=True):
+                body.writer.line(f"const {component.type} {h} = {part};")
+            body.writer.line(combine.write(names, held, names))
+    body.context.scratch.dirty = True
+
+

@@ -1,0 +1,61 @@
+#ifndef IT_FUNCTIONS_CUH
+#define IT_FUNCTIONS_CUH
+// Functions for which the library has no form that is accurate enough, or none at all.
+
+// exp(-|x|) never overflows, and small results keep their precision.
+IT_FN double it_sigmoid(double x) {
+    const double e = exp(-fabs(x));
+    return (x < 0 ? e : 1.0) / (1.0 + e);
+}
+// In f64, whose exponential errs far below an ulp of f32.
+IT_FN float it_sigmoid(float x) { return (float)it_sigmoid((double)x); }
+
+IT_FN float it_lgamma(float x) { return (float)lgamma((double)x); }   // f32's form loses accuracy at negative x
+IT_FN double it_lgamma(double x) { return lgamma(x); }
+IT_FN float it_pow(float x, float y) { return (float)pow((double)x, (double)y); }
+IT_FN double it_pow(double x, double y) { return pow(x, y); }
+IT_FN float it_asin(float x) { return (float)asin((double)x); }   // f32's form errs by more than 2 ulp
+IT_FN double it_asin(double x) { return asin(x); }
+
+#if defined(INTENT_CPU)
+IT_FN float it_rsqrt(float x) { return (float)(1.0 / sqrt((double)x)); }
+IT_FN double it_rsqrt(double x) { return 1.0 / sqrt(x); }
+// Modified Bessel function of order zero: its power series, or the asymptotic one.
+IT_FN double it_i0(double x) {
+    const double a = fabs(x);
+    double sum = 1.0, term = 1.0;
+    if (a < 40.0) {
+        for (int k = 1; k < 500 && term > sum * 1e-18; ++k) sum += term *= (a / 2 / k) * (a / 2 / k);
+        return x != x ? x : sum;
+    }
+    for (int k = 1; k < 60; ++k) {
+        const double next = term * (2 * k - 1) * (2 * k - 1) / (8 * a * k);
+        if (next >= term) break;
+        sum += term = next;
+    }
+    const double half = exp(a / 2);
+    return x != x ? x : half * (half / sqrt(6.283185307179586 * a)) * sum;
+}
+IT_FN float it_i0(float x) { return (float)it_i0((double)x); }
+IT_FN float it_exp2_fast(float x) { return exp2f(x); }
+IT_FN float it_tanh_fast(float x) { return tanhf(x); }
+IT_FN float it_div_fast(float a, float b) { return a / b; }
+#else
+IT_FN float it_rsqrt(float x) { return rsqrtf(x); }
+IT_FN double it_rsqrt(double x) { return rsqrt(x); }
+IT_FN float it_i0(float x) { return cyl_bessel_i0f(x); }
+IT_FN double it_i0(double x) { return cyl_bessel_i0(x); }
+// Within the permissions of approximate= and flush_to_zero=.
+IT_FN float it_exp2_fast(float x) {
+    float out;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(out) : "f"(x));
+    return out;
+}
+IT_FN float it_tanh_fast(float x) {
+    float out;
+    asm("tanh.approx.f32 %0, %1;" : "=f"(out) : "f"(x));
+    return out;
+}
+IT_FN float it_div_fast(float a, float b) { return __fdividef(a, b); }
+#endif
+#endif
