@@ -12,7 +12,7 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __align__(n) alignas(n)
-#define IT_FN static inline
+#define IT_FN inline
 #define threadIdx it_cpu_here.thread
 #define blockIdx it_cpu_here.block
 #define blockDim it_cpu_here.block_dim
