@@ -11,9 +11,11 @@ import pytest
 from cutile_execution import run
 from cutile_pointwise_programs import index_pointwise, pointwise, power_of_scalar, twice_divided, two_widths
 
+from intent.passes.expand import expand
 from intent.types.dtypes import BY_NAME
 from intent.types.extent import const, symbol
 from intent_provider_cutile.build import bytecode
+from intent_provider_cutile.capabilities import CAPABILITIES
 from intent_provider_cutile.plugin import plugin
 
 SIGNED = ["i8", "i16", "i32", "i64"]
@@ -69,7 +71,7 @@ def pairs(values: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def result_of(fn: str, dtype: str, *operands: np.ndarray, **flags) -> np.ndarray:
-    program = pointwise(fn, dtype, len(operands), **flags)
+    program = expand(pointwise(fn, dtype, len(operands), **flags), CAPABILITIES.functions)
     out = np.zeros(len(operands[0]), program.params[-1].dtype.numpy)
     run(program, {**{f"x{i}": v for i, v in enumerate(operands)}, "y": out})
     return out

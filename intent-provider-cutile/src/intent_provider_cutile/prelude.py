@@ -9,104 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from intent_provider_cutile import special
-
-TRUNC = """
-def _trunc(x):
-    return ct.where(x < 0, ct.ceil(x), ct.floor(x))
-"""
-
-ROUND_F32 = """
-def _round_f32(x):
-    # Ties to even by the rounding of an addition; the last select keeps the sign of zero.
-    size = ct.abs(x)
-    r = (size + 8388608.0) - 8388608.0
-    r = ct.where(x < 0, -r, r)
-    return ct.where(size < 8388608.0, ct.where(r != 0, r, x * 0.0), x)
-"""
-
-ROUND_F64 = """
-def _round_f64(x):
-    # Ties to even by the rounding of an addition; the last select keeps the sign of zero.
-    size = ct.abs(x)
-    r = (size + 4503599627370496.0) - 4503599627370496.0
-    r = ct.where(x < 0, -r, r)
-    return ct.where(size < 4503599627370496.0, ct.where(r != 0, r, x * 0.0), x)
-"""
-
 RSQRT_F64 = """
 def _rsqrt_f64(x):
     return 1.0 / ct.sqrt(x)
 """
 
-SIGMOID = """
-def _sigmoid(x):
-    # exp(-|x|) never overflows, and small results keep their precision.
-    e = ct.exp(-ct.abs(x))
-    return ct.where(x < 0, e, 1.0) / (1.0 + e)
-"""
-
-LOG1P = """
-def _log1p(x):
-    # log(u) times what rounding 1 + x to u has lost.
-    u = 1.0 + x
-    far = (u == INF) | (u == 1.0)
-    return ct.where(far, x, ct.log(u) * (x / ct.where(far, 1.0, u - 1.0)))
-"""
-
-ASIN = """
-def _asin(x):
-    return ct.atan2(x, ct.sqrt((1.0 - x) * (1.0 + x)))
-"""
-
 POW = """
 def _pow(x, y):
     return ct.pow(x, y)
-"""
-
-TWO_SUM = """
-def _two_sum(a, b):
-    # The rounded sum and what rounding has lost.
-    s = a + b
-    t = s - a
-    return s, (a - (s - t)) + (b - t)
-"""
-
-FMA_F32 = """
-def _fma_f32(a, b, c):
-    # The product is exact in f64; the sum keeps its lost bits in the last place, so that one rounding decides.
-    s, lost = _two_sum(ct.astype(a, ct.float64) * ct.astype(b, ct.float64), ct.astype(c, ct.float64))
-    return ct.astype(_odd_f64(s, lost), ct.float32)
-"""
-
-FMA_F64 = """
-def _fma_f64(a, b, c):
-    # Exact product and exact sums in pairs; the last but one sum is rounded to odd.
-    scale = 134217729.0
-    p = a * scale
-    a_high = p - (p - a)
-    a_low = a - a_high
-    p = b * scale
-    b_high = p - (p - b)
-    b_low = b - b_high
-    high = a * b
-    low = ((a_high * b_high - high) + a_high * b_low + a_low * b_high) + a_low * b_low
-    t, t_low = _two_sum(c, low)
-    v, v_low = _two_sum(high, t)
-    z, lost = _two_sum(t_low, v_low)
-    exact = v + _odd_f64(z, lost)
-    plain = high + c
-    # Where the parts overflow or there is nothing to split, the plain sum is the answer.
-    return ct.where(ct.abs(exact) < INF, exact, plain)
-"""
-
-ODD_F64 = """
-def _odd_f64(s, lost):
-    # An inexact sum gets an odd last bit: a second, shorter rounding then decides alone.
-    bits = ct.bitcast(s, ct.int64)
-    fix = (lost != 0) & ((bits & 1) == 0)
-    away = (lost < 0) == (s > 0)
-    return ct.bitcast(ct.where(fix, ct.where(away, bits - 1, bits + 1), bits), ct.float64)
 """
 
 TO_F32_ODD = """
@@ -214,25 +124,9 @@ def _floordiv_u64(a, b):
 """
 
 FUNCTIONS: Final[dict[str, str]] = {
-    "_two_sum": TWO_SUM,
-    "_odd_f64": ODD_F64,
     "_floordiv_u64": FLOORDIV_U64,
-    "_trunc": TRUNC,
-    "_round_f32": ROUND_F32,
-    "_round_f64": ROUND_F64,
     "_rsqrt_f64": RSQRT_F64,
-    "_sigmoid": SIGMOID,
-    "_log1p": LOG1P,
-    "_asin": ASIN,
     "_pow": POW,
-    "_erf_near": special.ERF_NEAR,
-    "_erfc_far": special.ERFC_FAR,
-    "_erf": special.ERF,
-    "_erfc": special.ERFC,
-    "_lgamma": special.LGAMMA,
-    "_i0": special.I0,
-    "_fma_f32": FMA_F32,
-    "_fma_f64": FMA_F64,
     "_to_f32_odd": TO_F32_ODD,
     "_int_to_f32_odd": INT_TO_F32_ODD,
     "_to_f8e5m2": TO_F8E5M2,
@@ -249,23 +143,8 @@ FUNCTIONS: Final[dict[str, str]] = {
 }
 """Text of each function by name, callees first."""
 
-NEEDS: Final[dict[str, tuple[str, ...]]] = {
-    "_erf": ("_erf_near", "_erfc_far"),
-    "_erfc": ("_erf_near", "_erfc_far"),
-    "_lgamma": ("_log1p",),
-    "_fma_f32": ("_two_sum", "_odd_f64"),
-    "_fma_f64": ("_two_sum", "_odd_f64"),
-}
-"""Functions of the prelude that a function calls."""
-
 
 def closure(names: Iterable[str]) -> list[str]:
-    """``names`` and all they call, callees first, in the table's order."""
-    wanted: set[str] = set()
-    pending = list(names)
-    while pending:
-        name = pending.pop()
-        if name not in wanted:
-            wanted.add(name)
-            pending.extend(NEEDS.get(name, ()))
+    """``names``, each once, in the table's order."""
+    wanted = set(names)
     return [name for name in FUNCTIONS if name in wanted]

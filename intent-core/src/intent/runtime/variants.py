@@ -16,6 +16,7 @@ from intent.construct.plan import Plan
 from intent.diagnostics import PlanError
 from intent.kir.kernel import Kernel
 from intent.passes import refine
+from intent.passes.expand import expand
 from intent.physical import Program
 from intent.physical.verify import verify
 from intent.planning import default_plan, minimal_plan
@@ -162,6 +163,7 @@ class Variants:
             constructed = construct(self._kernel, plan, self._analysis)
         with stage(seconds, "passes"):
             program = refine(constructed, self._permissions)
+            program = expand(program, self._provider.capabilities.functions)
         with stage(seconds, "verify"):
             verify(program)
         return Variant(plan=plan, program=program, provider=self._provider, seconds=seconds)

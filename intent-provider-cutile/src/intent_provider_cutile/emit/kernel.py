@@ -216,7 +216,7 @@ class KernelEmitter:
         return [*first, *held], [*second, *(fresh(f"{h}_too") for h in held)]
 
 
-_FUNCTION_NAMES = (*prelude.FUNCTIONS, "_lgamma_positive")
+_FUNCTION_NAMES = tuple(prelude.FUNCTIONS)
 
 
 def _definition(name: str, parameters: Sequence[str]) -> str:

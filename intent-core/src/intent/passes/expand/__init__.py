@@ -1,0 +1,82 @@
+"""Pointwise functions that a provider lacks, rewritten into arithmetic that every target has.
+
+Requires: a verified program. Ensures: no pointwise function outside ``functions``; results within the accuracy of the
+language (Values and Numbers), wherever the function stands, combine regions included.
+
+    %y f32 = pointwise fn=erf operands=(%x)        ->        about 40 operations
+
+Assumed of every target: arithmetic, comparisons, select, floor, ceil, sqrt, exp, exp2, log, sin, casts and bitcasts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import fields, replace
+from typing import Any, Final
+
+from intent import physical as ph
+from intent.passes.expand.bessel import i0
+from intent.passes.expand.elementary import asin, rsqrt, sigmoid
+from intent.passes.expand.error_function import erf, erfc
+from intent.passes.expand.fma import fma
+from intent.passes.expand.gamma import lgamma
+from intent.passes.expand.logarithm import log1p
+from intent.passes.expand.rounding import round_to_even, trunc
+from intent.passes.expand.term import Term, Writer
+from intent.types.dtypes import F32, F64
+
+__all__ = ["EXPANSIONS", "expand"]
+
+Rewrite = Callable[..., Term]
+
+EXPANSIONS: Final[dict[str, tuple[Rewrite, bool]]] = {
+    "trunc": (trunc, False),
+    "round": (round_to_even, False),
+    "sigmoid": (sigmoid, False),
+    "rsqrt": (rsqrt, True),
+    "fma": (fma, False),
+    "log1p": (log1p, True),
+    "asin": (asin, True),
+    "erf": (erf, False),
+    "erfc": (erfc, True),
+    "lgamma": (lgamma, True),
+    "i0": (i0, True),
+}
+"""Per function the rewrite, and whether f32 goes through f64."""
+
+
+def expand(program: ph.Program, functions: Collection[str]) -> ph.Program:
+    """The program with every function outside ``functions`` rewritten, where there is a rewrite."""
+    wanted = EXPANSIONS.keys() - frozenset(functions)
+    writer = Writer(program)
+    segments = tuple(replace(s, body=_region(s.body, wanted, writer)) for s in program.segments)
+    return replace(program, segments=segments) if writer.used else program
+
+
+def _region(region: ph.Region, wanted: Collection[str], writer: Writer) -> ph.Region:
+    made: list[ph.Op] = []
+    for op in region.ops:
+        if isinstance(op, ph.Pointwise) and op.fn in wanted:
+            made += _expanded(op, writer)
+        else:
+            made.append(_inside(op, wanted, writer))
+    return replace(region, ops=tuple(made))
+
+
+def _inside(op: ph.Op, wanted: Collection[str], writer: Writer) -> ph.Op:
+    inner: dict[str, Any] = {
+        f.name: _region(v, wanted, writer)
+        for f in fields(op)
+        if isinstance(v := getattr(op, f.name), ph.Region)
+    }
+    return replace(op, **inner) if inner else op
+
+
+def _expanded(op: ph.Pointwise, writer: Writer) -> list[ph.Op]:
+    """The operations that compute the result of ``op`` under the same id."""
+    rewrite, through_f64 = EXPANSIONS[op.fn]
+    dtype = op.result.dtype
+    wide = F64 if through_f64 or dtype is F64 else F32
+    writer.begin(op)
+    operands = [writer.term(f).cast(wide) for f in op.operands]
+    return writer.finish(rewrite(*operands), op)
