@@ -6,6 +6,7 @@ from typing import Final
 
 from intent_testkit.cases import (
     atomics,
+    attention,
     broadcast,
     casts,
     control,
@@ -62,6 +63,7 @@ _FAMILIES = (
     scans,
     selection,
     folds,
+    attention,
     states,
     ordered,
     ragged,
