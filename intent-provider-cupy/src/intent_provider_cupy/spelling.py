@@ -20,13 +20,15 @@ from intent_provider_cupy.emit.value import Prec, Value, Width
 
 PROVIDER: Final = "cupy"
 
-_WORDS: Final = ("i32", "u32", "i64", "u64")
-_FLOATS: Final = ("f32", "f64")
+_INTEGERS: Final = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
+_NUMBERS: Final = (*_INTEGERS, "f16", "bf16", "f32", "f64")
 ATOMICS: Final = frozenset(
-    {(kind, dtype) for kind in ("add", "max", "min", "and", "or", "xor", "exchange") for dtype in _WORDS}
-    | {(kind, dtype) for kind in ("load", "store", "compare_exchange") for dtype in (*_WORDS, *_FLOATS)}
-    | {(kind, dtype) for kind in ("add", "max", "min", "exchange") for dtype in _FLOATS}
-    | {("add", "f16"), ("add", "bf16")}
+    {(kind, dtype) for kind in ("and", "or", "xor") for dtype in _INTEGERS}
+    | {
+        (kind, dtype)
+        for kind in ("add", "max", "min", "exchange", "load", "store", "compare_exchange")
+        for dtype in _NUMBERS
+    }
 )
 """The atomic accesses that the prelude has, by kind and element type."""
 

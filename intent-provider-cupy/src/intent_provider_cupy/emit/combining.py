@@ -60,7 +60,7 @@ class Combine:
         """A builtin kind of one component as an expression of two names."""
         (component,) = self.components
         if self.kind in ("any", "all"):
-            return f"{a} {'||' if self.kind == 'any' else '&&'} {b}"
+            return f"{a} {'|' if self.kind == 'any' else '&'} {b}"  # no short cut around a shuffle
         if component.dtype.is_float or component.type.startswith("unsigned ") or component.type == "unsigned":
             if self.kind in _SYMBOLS and component.dtype.bits >= 32:
                 return f"{a} {_SYMBOLS[self.kind]} {b}"

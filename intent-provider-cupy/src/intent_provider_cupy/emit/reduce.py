@@ -51,12 +51,12 @@ def _declare(body: Body, result: Fragment, component: Component, kept: tuple[Dim
 
 
 @contextmanager
-def each(body: Body, dims: Sequence[Dim], table: Table) -> Iterator[None]:
-    """Statements for every register of the dims; in no loop where there is one."""
-    if not dims:
+def each(body: Body, dims: Sequence[Dim], table: Table, *, scope: bool = False) -> Iterator[None]:
+    """Statements for every register of the dims; in no loop, or a mere ``scope``, where there is one."""
+    if not dims and not scope:
         yield
         return
-    body.writer.line(f"{body.loops.open_loops(dims, table)} {{")
+    body.writer.line(f"{body.loops.open_loops(dims, table)} {{".lstrip())
     with body.writer.block():
         yield
 

@@ -72,7 +72,7 @@ class _Scan:
         return [self.body.loops.render(mention(v.id)) for v in variables]
 
     def _each(self) -> AbstractContextManager[None]:
-        return each(self.body, self.looped, self.table)
+        return each(self.body, self.looped, self.table, scope=True)
 
     def _registers(self, index: int) -> None:
         """Pairs of registers whose numbers differ in one bit."""

@@ -23,18 +23,20 @@ IT_FN double it_rsqrt(double x) { return 1.0 / sqrt(x); }
 // Modified Bessel function of order zero: its power series, or the asymptotic one.
 IT_FN double it_i0(double x) {
     const double a = fabs(x);
+    if (x != x) return x;
     double sum = 1.0, term = 1.0;
     if (a < 40.0) {
         for (int k = 1; k < 500 && term > sum * 1e-18; ++k) sum += term *= (a / 2 / k) * (a / 2 / k);
-        return x != x ? x : sum;
+        return sum;
     }
     for (int k = 1; k < 60; ++k) {
         const double next = term * (2 * k - 1) * (2 * k - 1) / (8 * a * k);
         if (next >= term) break;
         sum += term = next;
     }
+    if (a > 750.0) return it_inf<double>();
     const double half = exp(a / 2);
-    return x != x ? x : half * (half / sqrt(6.283185307179586 * a)) * sum;
+    return half * (half / sqrt(6.283185307179586 * a)) * sum;
 }
 IT_FN float it_i0(float x) { return (float)it_i0((double)x); }
 IT_FN float it_exp2_fast(float x) { return exp2f(x); }
