@@ -16,6 +16,7 @@ from intent_provider_triton.plugin import plugin
 PROVIDER = plugin.intent_provider()
 BLOCK = 8
 WORDS = ["i32", "u32", "i64", "u64"]
+SWAPPED = [*WORDS, "bool", "i8", "u8", "i16", "u16", "f8e4m3fn", "f8e5m2", "f16", "bf16", "f32", "f64"]
 
 
 def exchange(dtype: str, *, masked: bool = True, lanes: int = BLOCK) -> Program:
@@ -54,13 +55,13 @@ def one_kind(kind: str, dtype: str) -> Program:
     return b.program(f"run_{kind}", [x, y], b.segment([("n", symbol("N"), BLOCK)], body))
 
 
-@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize("dtype", SWAPPED)
 @pytest.mark.parametrize(
     ("count", "lanes", "masked"), [(13, BLOCK, True), (16, BLOCK, False), (3, 1, True), (0, BLOCK, True)]
 )
 def test_compare_exchange(dtype, count, lanes, masked):
     kind = BY_NAME[dtype].numpy
-    before = np.arange(count).astype(kind) % 3
+    before = (np.arange(count) % 3).astype(kind)
     x, z = before.copy(), (np.arange(count) + 40).astype(kind)
     y, hit = np.full(count, 9, kind), np.zeros(count, np.bool_)
     run(exchange(dtype, masked=masked, lanes=lanes), {"x": x, "z": z, "y": y, "hit": hit})
@@ -82,6 +83,7 @@ def test_load_and_store(kind, dtype):
 @pytest.mark.parametrize(
     "program",
     [exchange("i32"), exchange("u64"), exchange("i64", masked=False), exchange("i32", lanes=1)]
+    + [exchange("u8"), exchange("bool", lanes=1), exchange("bf16"), exchange("f8e5m2", masked=False)]
     + [one_kind(kind, dtype) for kind in ("load", "store") for dtype in ("i32", "u64")],
 )
 def test_native_builds(program):
@@ -92,5 +94,15 @@ def test_native_builds(program):
 
 def test_an_element_type_without_atomics_is_a_typed_error():
     with pytest.raises(CapabilityError) as error:
-        PROVIDER.serialize(exchange("i16"))
-    assert "compare_exchange" in str(error.value)
+        PROVIDER.serialize(one_kind("load", "i16"))
+    assert "atomic load" in str(error.value)
+
+
+def test_neighbours_of_a_byte_stay_as_they_are():
+    x = np.array([0, 7, 0, 9, 0], np.uint8)
+    z = np.array([1, 2, 3, 4, 5], np.uint8)
+    y, hit = np.zeros(5, np.uint8), np.zeros(5, np.bool_)
+    within = np.zeros(7, np.uint8) + 77
+    within[1:6] = x
+    run(exchange("u8"), {"x": within[1:6], "z": z, "y": y, "hit": hit})
+    assert within.tolist() == [77, 1, 7, 3, 9, 5, 77]

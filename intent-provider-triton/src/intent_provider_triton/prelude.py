@@ -317,6 +317,34 @@ def _masked_cas_scalar(pointer, expected, desired, mask, spare, sem: tl.constexp
     return old
 """
 
+_BYTE_CAS = """
+@triton.jit
+def _byte_cas{suffix}(pointer, expected, desired, mask, spare, sem: tl.constexpr, scope: tl.constexpr):
+    # The word of two bytes around the element, again while only the other byte differs from the guess.
+    address = pointer.to(tl.int64)
+    shift = ((address & 1) * 8).to(tl.int16)
+    word = (address & -2).to(tl.pointer_type(tl.int16))
+    first = (spare.to(tl.int64) & -2).to(tl.pointer_type(tl.int16))
+    own = (shift * 0 + 255) << shift
+    wanted = (expected.to(tl.int16) & 255) << shift
+    fresh = (desired.to(tl.int16) & 255) << shift
+    other = shift * 0
+    old = wanted
+    waiting = mask
+    while {waiting}:
+        seen = {cas}(word, other | wanted, other | fresh, waiting, first, sem, scope)
+        again = (seen != (other | wanted)) & ((seen & own) == wanted)
+        old = tl.where(waiting, seen, old)
+        other = tl.where(waiting, seen & ~own, other)
+        waiting = waiting & again
+    return ((old >> shift) & 255).to(tl.int8).to(expected.dtype)
+"""
+
+BYTE_CAS = _BYTE_CAS.format(
+    suffix="", waiting="tl.max(tl.reshape(waiting.to(tl.int32), (waiting.numel,)), 0) != 0", cas="_masked_cas"
+)
+BYTE_CAS_SCALAR = _BYTE_CAS.format(suffix="_scalar", waiting="waiting", cas="_masked_cas_scalar")
+
 FUNCTIONS: Final[dict[str, str]] = {
     "_floor_div": FLOOR_DIV,
     "_floor_mod": FLOOR_MOD,
@@ -353,10 +381,16 @@ FUNCTIONS: Final[dict[str, str]] = {
     "_to_f8e5m2": TO_F8E5M2,
     "_masked_cas": MASKED_CAS,
     "_masked_cas_scalar": MASKED_CAS_SCALAR,
+    "_byte_cas": BYTE_CAS,
+    "_byte_cas_scalar": BYTE_CAS_SCALAR,
 }
 """Text of each function by name."""
 
-NEEDS: Final[dict[str, tuple[str, ...]]] = {"_sigmoid_f32": ("_exp_f32",)}
+NEEDS: Final[dict[str, tuple[str, ...]]] = {
+    "_sigmoid_f32": ("_exp_f32",),
+    "_byte_cas": ("_masked_cas",),
+    "_byte_cas_scalar": ("_masked_cas_scalar",),
+}
 """Functions of the prelude that a function calls."""
 
 

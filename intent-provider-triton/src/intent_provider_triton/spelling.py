@@ -25,7 +25,8 @@ PROVIDER: Final = "triton"
 _WORDS: Final = ("i32", "u32", "i64", "u64")
 ATOMICS: Final = frozenset(
     {(kind, dtype) for kind in ("add", "max", "min", "and", "or", "xor", "exchange") for dtype in _WORDS}
-    | {(kind, dtype) for kind in ("load", "store", "compare_exchange") for dtype in _WORDS}
+    | {(kind, dtype) for kind in ("load", "store") for dtype in _WORDS}
+    | {("compare_exchange", dtype) for dtype in TYPES}
     | {(kind, dtype) for kind in ("add", "max", "min", "exchange", "store") for dtype in ("f32", "f64")}
     | {("add", "f16"), ("add", "bf16")}
 )

@@ -32,14 +32,6 @@ ENTRIES: Final = (
 )  # fmt: skip
 Cell = tuple[str, str]
 
-_ONE_AFTER_ANOTHER = "no atomic performs it: one instance does, element by element, whatever the plan says"
-IMPOSSIBLE: Final[dict[Cell, str]] = {
-    (entry, "scatter_reduce, own combine"): _ONE_AFTER_ANOTHER
-    for entry in ENTRIES
-    if entry not in ("serial 1", "segments")
-}
-"""Cells that no plan can exercise, with the reason."""
-
 
 def kinds() -> frozenset[str]:
     """Every kind of operation of the logical IR, so that one without any case is an empty row."""
@@ -157,10 +149,11 @@ def exercised(facts: _Facts, extents: Extents, plan: Plan, program: Program) -> 
     ops: dict[int, kir.Op] = {op.id: op for op in walk(analysis.kernel.body)}
     for (group, members), laid in zip(facts.groups, plan.groups, strict=True):
         common = set(_shared_entries(group, laid, named))
+        ordered = {op for op, form in laid.collisions if form == "ordered"}
         if len(program.segments) > 1:
             common.add("segments")
         for k in members:
-            if k in group.ordered and not isinstance(ops[k], kir.For):
+            if k in ordered and not isinstance(ops[k], kir.For):
                 cells.add(("serial 1", kind_of(ops[k])))  # whatever the plan says
                 cells.update(("segments", kind_of(ops[k])) for _ in program.segments[1:])
                 continue
@@ -222,20 +215,18 @@ def measure(cases: Iterable[Case] = ALL) -> Counter[Cell]:
 
 
 def empty(found: Mapping[Cell, int]) -> list[Cell]:
-    """Cells that could be exercised and are not."""
+    """Cells that no case exercises."""
     every = [(entry, kind) for kind in sorted(kinds()) for entry in ENTRIES]
-    return [cell for cell in every if not found.get(cell) and cell not in IMPOSSIBLE]
+    return [cell for cell in every if not found.get(cell)]
 
 
 def rows(found: Mapping[Cell, int]) -> Iterator[str]:
-    """The table as lines of text: a row per kind of operation, in each cell the number of cases (``x``: impossible)."""
+    """The table as lines of text: a row per kind of operation, in each cell the number of cases."""
     names = sorted(kinds())
     width = max(map(len, names))
     yield " " * width + "  cases " + " ".join(f"{entry:>14}" for entry in ENTRIES)
     for kind in names:
-        texts = ["x" if (entry, kind) in IMPOSSIBLE else found.get((entry, kind)) or "-" for entry in ENTRIES]
+        texts = [found.get((entry, kind)) or "-" for entry in ENTRIES]
         yield f"{kind:<{width}}  {found.get(('', kind), 0):>5} " + " ".join(f"{text:>14}" for text in texts)
-    for reason in sorted(set(IMPOSSIBLE.values())):
-        yield f"x  {', '.join(sorted({kind for (_, kind), why in IMPOSSIBLE.items() if why == reason}))}: {reason}"
     for entry, kind in empty(found):
         yield f"EMPTY: {kind} under '{entry}'"

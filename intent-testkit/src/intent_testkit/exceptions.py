@@ -59,12 +59,6 @@ def never(provider: str, cases: str, *, error: str, reason: str) -> Excuse:
 
 EXCUSES: Final[tuple[Excuse, ...]] = (
     unsupported(
-        "triton",
-        "atomic_extremes_f16",
-        error="CapabilityError",
-        why="Triton has no atomic maximum of 16-bit floats",
-    ),
-    unsupported(
         "cutile",
         "atomic_extremes_f16",
         error="CapabilityError",

@@ -6,6 +6,7 @@ Nothing here has a fallback: the program that is built is the program of the pla
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -72,12 +73,20 @@ class Compiled:
         """Plans that between them lay out every axis in every way: what random plans may leave out.
 
         All instance blocks 1 or 4; the first, the last or no axis kept inside; inner axes element by element, in
-        blocks of 4 or at once; programs grouped; every guard that holds.
+        blocks of 4 or at once; programs grouped; every guard that holds. Colliding writes in every form.
         """
         for block, kept, how in _WAYS:
-            yield self._laid_out(extents, block, kept, how)
+            yield self._laid_out(extents, block, kept, how, self.capabilities)
+        if any(group.collisions for group in self.analysis.groups):
+            exchanges = frozenset(a for a in self.capabilities.atomics if a[0] == "compare_exchange")
+            for atomics in (exchanges, frozenset[tuple[str, str]]()):
+                less = replace(self.capabilities, atomics=atomics)
+                yield minimal_plan(self.analysis, less, self.named(extents))
+                yield self._laid_out(extents, 4, None, serial(4), less)
 
-    def _laid_out(self, extents: Extents, block: int, kept: int | None, how: Inner | None) -> Plan:
+    def _laid_out(
+        self, extents: Extents, block: int, kept: int | None, how: Inner | None, capabilities: Capabilities
+    ) -> Plan:
         named, analysis = dict(self.named(extents)), self.analysis
         whole = must_be_whole(analysis)
         guards: set[Guard] = set()
@@ -106,7 +115,7 @@ class Compiled:
             )
         guards.discard(_NO_GUARD)
         plan = Plan(groups=tuple(groups), guards=tuple(sorted(guards, key=str)), name="systematic")
-        return legal(plan, analysis, self.capabilities)
+        return legal(plan, analysis, capabilities)
 
     def program(self, plan: Plan) -> Program:
         """The verified program of exactly this plan."""

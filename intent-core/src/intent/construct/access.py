@@ -9,7 +9,7 @@ from intent import physical as ph
 from intent.construct.context import Context, Place, rule
 from intent.construct.frame import Frame
 from intent.construct.point import Point
-from intent.types import Extent
+from intent.types import DType, Extent
 from intent.types.extent import const
 
 At = tuple[Point, ...]
@@ -140,13 +140,13 @@ def gather(c: Context, op: kir.Gather, index: int, at: At, frame: Frame) -> Poin
     if mask is None:
         return Point(source.fragment, members, source.low, source.high)
     if fill is None:
-        fill = zero(c, op.result)
+        fill = zero(c, op.result.dtype)
     made = c.emitter.pointwise("select", mask, source.fragment, fill, name=op.result.name)
     return Point(made, members)
 
 
-def zero(c: Context, like: kir.Value) -> ph.Fragment:
-    """The zero of a value's dtype."""
-    if like.dtype.is_float:
-        return c.emitter.constant(0.0, like.dtype)
-    return c.emitter.constant(0 if like.dtype.is_integer else False, like.dtype)
+def zero(c: Context, dtype: DType) -> ph.Fragment:
+    """The zero of a dtype."""
+    if dtype.is_float:
+        return c.emitter.constant(0.0, dtype)
+    return c.emitter.constant(0 if dtype.is_integer else False, dtype)

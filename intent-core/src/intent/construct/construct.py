@@ -143,6 +143,8 @@ def _settled(
 
 
 def _segment(c: Context, number: int, group: Group, plan: GroupPlan, offset: Extent) -> ph.Segment:
+    forms = dict(plan.collisions)
+    group = group.in_order([op for op in group.collisions if forms.get(op) == "ordered"])
     known = {axis.label: axis for axis in group.axes}
     axes = []
     for label, block in plan.instance:

@@ -12,7 +12,7 @@ from intent.construct.alias import alias_class, by_atomics
 from intent.construct.analysis import Analysis
 from intent.construct.emission import DimOrder, Emitter, Scope
 from intent.construct.frame import Frame
-from intent.construct.plan import GroupPlan, Inner
+from intent.construct.plan import Form, GroupPlan, Inner, usually_native
 from intent.construct.point import Facts, Point
 from intent.diagnostics import NotSupportedYet, PlanError
 from intent.types import Extent
@@ -386,6 +386,10 @@ class Context:
         for key in sorted(self.by_class):
             if self.pending(key) or key in self.readers:
                 self.fence(key)
+
+    def form(self, op: kir.ScatterReduce | kir.Atomic) -> Form:
+        """How the plan makes a colliding access; see :class:`GroupPlan` for what it does not list."""
+        return dict(self.plan.collisions).get(op.id) or ("native" if usually_native(op) else "exchange")
 
     def effects_use(self, value: kir.Value) -> bool:
         """Whether anything uses the value."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 
 from intent import kir
 from intent.construct.alias import alias_class, by_atomics
@@ -10,6 +11,7 @@ from intent.construct.axes import AxisClasses
 from intent.construct.definitions import Definitions
 from intent.construct.demand import AxisKey, Signature
 from intent.construct.effects import WRITES, Effects
+from intent.construct.independence import Independence, commute
 from intent.construct.point import Facts
 from intent.construct.reasons import Apart, Dependence, Joined, Refused
 from intent.construct.steering import single_points
@@ -23,13 +25,15 @@ class GroupAxis:
     """An axis of the group's instance domain.
 
     ``single``: its block must be 1 (control depends on the point). ``owned``: every structured value of the group
-    varies along it or the author declared it, so that instances share no work.
+    varies along it or the author declared it, so that instances share no work. ``exclusive``: instances that
+    differ in it never meet in one element, not even in colliding writes.
     """
 
     label: str
     extent: Extent
     single: bool = False
     owned: bool = True
+    exclusive: bool = True
 
 
 @dataclass
@@ -38,9 +42,9 @@ class Group:
 
     ``keys``: execution axis -> label of the instance axis. ``statements``: operations to run, enclosing control
     included. ``steering``: parallel loops whose points must run one by one. ``eager``: reads held at their position.
-    ``snapshot``: stores that overwrite what other lanes of the same statement read. ``ordered``: writes and loops
-    that must run one element after the other. ``joined``: why units were joined.
-    ``refused``: why other axes stay inside.
+    ``snapshot``: stores that overwrite what other lanes of the same statement read. ``collisions``: the
+    operations around each colliding write. ``joined``: why units were joined. ``refused``: why other axes stay
+    inside. ``ordered``: writes and loops that must run one element after the other, by the plan.
     """
 
     axes: tuple[GroupAxis, ...]
@@ -48,11 +52,25 @@ class Group:
     statements: set[int]
     eager: set[int]
     snapshot: set[int]
-    ordered: set[int]
+    collisions: dict[int, frozenset[int]] = field(default_factory=dict)
     joined: tuple[Joined, ...] = ()
     units: tuple[Unit, ...] = ()
     steering: frozenset[int] = frozenset()
     refused: tuple[Refused, ...] = ()
+    ordered: frozenset[int] = frozenset()
+
+    def in_order(self, writes: Collection[int]) -> Group:
+        """The group with these colliding writes made one after the other, by the only owner of each element."""
+        if not writes:
+            return self
+        ordered = frozenset(writes).union(*(self.collisions[w] for w in writes))
+        dropped = tuple(
+            Refused(statement=min(writes), label=a.label, extent=a.extent, because="collision")
+            for a in self.axes
+            if not a.exclusive
+        )
+        kept = tuple(a for a in self.axes if a.exclusive)
+        return replace(self, axes=kept, ordered=ordered, refused=(*self.refused, *dropped))
 
     @property
     def shared_out(self) -> set[str]:
@@ -69,9 +87,7 @@ class Group:
         return (written & plain) | {by_atomics(cls) for cls in written - plain}
 
     def _indivisible(self, op: kir.Op) -> bool:
-        if isinstance(op, kir.ScatterReduce):
-            return has_atomic(op) and op.id not in self.ordered
-        return isinstance(op, kir.Atomic)
+        return isinstance(op, kir.Atomic | kir.ScatterReduce) and op.id not in self.ordered
 
 
 class Grouping:
@@ -91,6 +107,7 @@ class Grouping:
         self.effects = effects
         self.units = Units(kernel, definitions, classes, effects, trips).units
         self.eager = effects.eager_reads()
+        self.independence = Independence(effects, self.eager)
         self.apart: list[Apart] = []
 
     def groups(self) -> list[Group]:
@@ -211,7 +228,7 @@ class Grouping:
         return found
 
     def _group(self, units: list[Unit], why: tuple[Joined, ...]) -> Group:
-        found = [(c, keys, self._dependence(units, keys)) for c, keys in self._common(units)]
+        found = [(c, keys, self.independence.dependence(units, keys)) for c, keys in self._common(units)]
         common = [(c, keys) for c, keys, dependence in found if dependence is None]
         axes: list[GroupAxis] = []
         keys: dict[AxisKey, str] = {}
@@ -221,11 +238,15 @@ class Grouping:
             n = used[candidate.label] = used.get(candidate.label, 0) + 1
             label = candidate.label if n == 1 else f"{candidate.label}.{n}"
             owned = not any(k in unit.shared for unit in units for k in members)
-            axes.append(GroupAxis(label, candidate.extent, any(k in singles for k in members), owned))
+            single = any(k in singles for k in members)
+            exclusive = self.independence.exclusive(units, members)
+            axes.append(GroupAxis(label, candidate.extent, single, owned, exclusive))
             keys.update(dict.fromkeys(members, label))
         for loop in {f.id for unit in units for f in unit.prefix}:
             if ("for", loop, 0) not in keys:
-                self._declared([u for u in units if any(f.id == loop for f in u.prefix)], ("for", loop, 0))
+                self.independence.declared(
+                    [u for u in units if any(f.id == loop for f in u.prefix)], ("for", loop, 0)
+                )
         statements: set[int] = set()
         for unit in units:
             statements |= {f.id for f in unit.prefix} | {unit.op.id}
@@ -244,20 +265,20 @@ class Grouping:
             statements,
             self.eager,
             snapshot,
-            self._ordered(units),
+            self._collisions(units),
             why,
             tuple(units),
             frozenset(loop for _, loop, _ in singles),
             _refused(units, found),
         )
 
-    def _ordered(self, units: list[Unit]) -> set[int]:
-        """Colliding writes that no atomic performs, and the loops around them."""
-        found = set()
+    def _collisions(self, units: list[Unit]) -> dict[int, frozenset[int]]:
+        """The colliding writes, with the operations around each that walk its elements."""
+        found: dict[int, frozenset[int]] = {}
         for unit in units:
             for op in (unit.op, *(o for r in regions_of(unit.op) for o in walk(r))):
-                if isinstance(op, kir.ScatterReduce) and not has_atomic(op):
-                    found |= {op.id, *(f.id for f in unit.prefix), *self._around(unit.op, op)}
+                if isinstance(op, kir.ScatterReduce):
+                    found[op.id] = frozenset({f.id for f in unit.prefix} | self._around(unit.op, op))
         return found
 
     def _around(self, outer: kir.Op, inner: kir.Op) -> set[int]:
@@ -277,56 +298,6 @@ class Grouping:
             for r in unit.reads
             if r.op.id not in self.eager
         )
-
-    def _dependence(self, units: list[Unit], keys: list[AxisKey]) -> Dependence | None:
-        """What is between instances that differ in this axis; None when no two touch one element, one writing."""
-        if any(isinstance(op, kir.ScatterReduce) and not has_atomic(op) for u in units for op, _ in u.writes):
-            return "collision"
-        if all(k[0] == "for" for k in keys) and len(set(keys)) == 1:
-            return None if self._declared(units, keys[0]) else "read in front"
-        accesses: list[tuple[kir.Resource, tuple[Signature, ...], kir.Op | None]] = []
-        for unit in units:
-            accesses += [(target_resource(op), sig, op) for op, sig in unit.writes]
-            accesses += [(r.op.source, r.signature, None) for r in unit.reads]
-        for cls in {alias_class(a) for a, _, write in accesses if write is not None}:
-            found = [(a, sig, write) for a, sig, write in accesses if alias_class(a) == cls]
-            if all(isinstance(write, kir.Atomic | kir.ScatterReduce) for _, _, write in found):
-                continue  # concurrent by their own semantics
-            if len({a.name for a, _, _ in found}) > 1:
-                return "aliases"  # equal coordinates of two views of one alias group need not be one element
-            if len(found) > 1 and not self._separated([sig for _, sig, _ in found], set(keys)):
-                return "same element"
-        return None
-
-    def _declared(self, units: list[Unit], key: AxisKey) -> bool:
-        """Points are independent by declaration, but not of what they use from in front of the loop.
-
-        Reads there that a point's write may overtake are held at their place, and the points share an instance.
-        """
-        loop = next(f for u in units for f in u.prefix if f.id == key[1])
-        inside = {op.id for op in walk(loop.body)}
-        writes = [(target_resource(op), sig) for u in units for op, sig in u.writes]
-        overtaken: set[int] = set()
-        for read in (r for u in units for r in u.reads if r.op.id not in inside):
-            source = read.op.source
-            met = [(target, sig) for target, sig in writes if alias_class(target) == alias_class(source)]
-            apart = all(target.name == source.name for target, _ in met) and self._separated(
-                [read.signature, *(sig for _, sig in met)], {key}
-            )
-            if met and not apart:
-                overtaken.add(read.op.id)
-        self.eager |= overtaken
-        return not overtaken
-
-    def _separated(self, signatures: list[tuple[Signature, ...]], keys: set[AxisKey]) -> bool:
-        """Whether some source axis follows the execution axis identically in every access."""
-        for column in zip(*signatures, strict=False):
-            if (
-                all(s is not None and s[0] in keys for s in column)
-                and len({s[1] for s in column if s is not None}) == 1
-            ):
-                return True
-        return False
 
 
 def _refused(
@@ -351,21 +322,3 @@ def _refused(
             for label, extent in unit.unknown
         ]
     return tuple(refused)
-
-
-def has_atomic(op: kir.ScatterReduce) -> bool:
-    """Whether GPUs have an indivisible form of this collision."""
-    if op.kind is None:
-        return False
-    wide = op.target.dtype.name in ("i32", "i64", "u32", "u64")
-    return wide or (op.kind == "sum" and op.target.dtype.name in ("f32", "f64", "f16", "bf16"))
-
-
-def commute(x: kir.Op, y: kir.Op) -> bool:
-    """Whether two writes to one resource may happen in either order."""
-    return (
-        isinstance(x, kir.ScatterReduce)
-        and isinstance(y, kir.ScatterReduce)
-        and x.kind is not None
-        and x.kind == y.kind
-    )

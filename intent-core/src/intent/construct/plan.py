@@ -10,7 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from intent import kir
 from intent.physical import Guard
+
+Form = Literal["native", "exchange", "ordered"]
+"""How a colliding write is made. ``native``: by one atomic of the target. ``exchange``: read, combine and
+compare-and-swap until nobody came between. ``ordered``: one after the other by the only owner of the element."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +31,16 @@ class Inner:
 
     def __str__(self) -> str:
         return f"{self.mode}({self.size})"
+
+
+def usually_native(op: kir.ScatterReduce | kir.Atomic) -> bool:
+    """Whether GPUs usually have one atomic for this collision."""
+    if isinstance(op, kir.Atomic):
+        return True
+    if op.kind is None:
+        return False
+    wide = op.target.dtype.name in ("i32", "i64", "u32", "u64")
+    return wide or (op.kind == "sum" and op.target.dtype.name in ("f32", "f64", "f16", "bf16"))
 
 
 def serial(block: int = 1) -> Inner:
@@ -46,11 +61,14 @@ class GroupPlan:
     ``inner``: traversal per axis label inside an instance; labels not listed are ``serial(1)``.
     ``grouped``: with two or more instance axes, programs walk the last two in groups of this many blocks of the
     first of them (1: row-major).
+    ``collisions``: the form of each colliding write and atomic by its KIR operation; what is not listed is native
+    where GPUs usually have the atomic, else an exchange.
     """
 
     instance: tuple[tuple[str, int], ...] = ()
     inner: tuple[tuple[str, Inner], ...] = ()
     grouped: int = 1
+    collisions: tuple[tuple[int, Form], ...] = ()
 
     def block(self, label: str) -> int | None:
         """The block of an instance axis, or None when the axis stays inside."""
@@ -76,6 +94,7 @@ class Plan:
             axes = [f"{label}=instance({block})" for label, block in g.instance]
             axes += [f"{label}={inner}" for label, inner in g.inner]
             order = f" grouped({g.grouped})" if g.grouped > 1 else ""
+            order += "".join(f" collision%{op}={form}" for op, form in g.collisions if form != "native")
             lines.append(f"group {n}: {' '.join(axes) or 'one instance'}{order}")
         if self.guards:
             lines.append("guards: " + ", ".join(map(str, self.guards)))

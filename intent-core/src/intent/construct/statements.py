@@ -115,7 +115,7 @@ class Runner:
             case kir.Store():
                 write_store(c, op, at, frame, snapshot=op.id in self.group.snapshot)
             case kir.ScatterReduce():
-                write_scatter(c, op, at, frame, ordered=op.id in self.group.ordered)
+                write_scatter(c, op, at, frame)
             case kir.Atomic():
                 return write_atomic(c, op, at, frame)
         return ()

@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from intent import kir
 from intent import physical as ph
 from intent.construct.access import Address, address
 from intent.construct.combining import inline
-from intent.construct.context import Context, Place
+from intent.construct.context import Context
+from intent.construct.exchange import Target, exchange, indivisible
 from intent.construct.frame import Frame
 from intent.construct.point import Point
 from intent.types import Extent
 
 At = tuple[Point, ...]
 
-_ATOMIC = {"sum": "add", "max": "max", "min": "min"}
-
-
-@dataclass(frozen=True)
-class Target:
-    """Where a write goes: resource, alias class, coordinates, the lanes it runs over and its validity."""
-
-    resource: ph.Resource
-    key: str
-    coordinates: tuple[ph.Fragment, ...]
-    proofs: tuple[ph.Proof, ...]
-    dims: tuple[ph.Dim, ...]
-    valid: ph.Fragment | None
-
-    @property
-    def place(self) -> Place:
-        """The lanes and the coordinates."""
-        return Place.of(self.dims, self.coordinates)
+_ATOMIC: dict[str, ph.ops.AtomicKind] = {"sum": "add", "max": "max", "min": "min"}
+_FUNCTION = {"sum": "add", "max": "maximum", "min": "minimum"}
 
 
 def target_of(
@@ -79,15 +63,37 @@ def _store(c: Context, to: Target, value: ph.Fragment) -> None:
     c.wrote(to.key)
 
 
-def write_scatter(c: Context, op: kir.ScatterReduce, at: At, frame: Frame, *, ordered: bool) -> None:
-    """A colliding write: an atomic, or read, combine and write by the only owner when ``ordered``."""
+def write_scatter(c: Context, op: kir.ScatterReduce, at: At, frame: Frame) -> None:
+    """A colliding write in the form of the plan."""
     value = c.evaluate(op.value, at, frame).fragment
     to = target_of(c, op, op.target.shape, at, frame)
-    if not ordered and op.kind is not None:
-        c.before_atomic(to.key, to.place)
-        _atomic(c, to, _ATOMIC[op.kind], (value,), "relaxed", value.dtype)
-        c.wrote(to.key, atomic=True)
+    form = c.form(op)
+    if form == "ordered":
+        _combine_in_order(c, op, to, value, frame)
         return
+    c.before_atomic(to.key, to.place)
+    if form == "native":
+        assert op.kind is not None
+        indivisible(c, to, _ATOMIC[op.kind], (value,), "relaxed")
+    else:
+        exchange(c, to, lambda old: _combined(c, op, old, value, frame))
+    c.wrote(to.key, atomic=True)
+
+
+def _combined(
+    c: Context, op: kir.ScatterReduce, old: ph.Fragment, value: ph.Fragment, frame: Frame
+) -> ph.Fragment:
+    if op.kind is not None:
+        return c.emitter.pointwise(_FUNCTION[op.kind], old, value)
+    assert op.combine is not None
+    (made,) = inline(c, op.combine, (Point(old), Point(value)), frame)
+    return made.fragment
+
+
+def _combine_in_order(
+    c: Context, op: kir.ScatterReduce, to: Target, value: ph.Fragment, frame: Frame
+) -> None:
+    """Read, combine and write by the only owner of the element."""
     version = c.read_version(to.key)
     (old,) = c.emitter.emit(
         ph.Load,
@@ -105,37 +111,7 @@ def write_scatter(c: Context, op: kir.ScatterReduce, at: At, frame: Frame, *, or
         version=version,
     )
     c.emitter.pin()
-    if op.kind is not None:
-        name = {"sum": "add", "max": "maximum", "min": "minimum"}[op.kind]
-        new = c.emitter.pointwise(name, old, value)
-    else:
-        assert op.combine is not None
-        (made,) = inline(c, op.combine, (Point(old), Point(value)), frame)
-        new = made.fragment
-    _store(c, to, new)
-
-
-def _atomic(
-    c: Context, to: Target, kind: str, operands: tuple[ph.Fragment, ...], order: str, dtype: object
-) -> tuple[ph.Fragment, ...]:
-    types = [] if kind == "store" else [(dtype, to.dims)]
-    if kind == "compare_exchange":
-        from intent.types.dtypes import BOOL
-
-        types.append((BOOL, to.dims))
-    return c.emitter.effect(
-        ph.Atomic,
-        tuple(types),  # type: ignore[arg-type]
-        target=to.resource,
-        coordinates=to.coordinates,
-        kind=kind,
-        operands=operands,
-        valid=to.valid,
-        order=order,
-        sharing="invocation" if isinstance(to.resource, ph.View) else "instance",
-        dims=to.dims,
-        proofs=to.proofs,
-    )
+    _store(c, to, _combined(c, op, old, value, frame))
 
 
 def write_atomic(c: Context, op: kir.Atomic, at: At, frame: Frame) -> tuple[ph.Fragment, ...]:
@@ -145,8 +121,24 @@ def write_atomic(c: Context, op: kir.Atomic, at: At, frame: Frame) -> tuple[ph.F
     if op.order in ("release", "acq_rel"):
         c.settle_writes()
     c.before_atomic(to.key, to.place)
-    results = _atomic(c, to, op.kind, values, op.order, op.target.dtype)
+    results: tuple[ph.Fragment, ...]
+    if c.form(op) == "exchange":
+        old = exchange(c, to, lambda seen: _updated(c, op.kind, seen, values), op.order)
+        results = (old,) if op.results else ()
+    else:
+        results = indivisible(c, to, op.kind, values, op.order)
     if op.order in ("acquire", "acq_rel"):
         c.settle_writes()
     c.wrote(to.key, atomic=True)
     return results
+
+
+def _updated(
+    c: Context, kind: ph.ops.AtomicKind, old: ph.Fragment, values: tuple[ph.Fragment, ...]
+) -> ph.Fragment:
+    """What an atomic leaves in the place of ``old``."""
+    if kind == "load":
+        return old
+    if kind in ("store", "exchange"):
+        return values[0]
+    return c.emitter.pointwise({"max": "maximum", "min": "minimum"}.get(kind, kind), old, values[0])

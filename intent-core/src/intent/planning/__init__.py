@@ -8,6 +8,7 @@ import numpy as np
 
 from intent import kir
 from intent.construct import Analysis, Plan, analyze
+from intent.planning.collisions import formed
 from intent.planning.default import default
 from intent.planning.legal import legal
 from intent.planning.minimal import minimal
@@ -43,4 +44,4 @@ def random_plan(
     return _random(_analysis(kernel), capabilities, rng, extents)
 
 
-__all__ = ["default_plan", "legal", "minimal_plan", "random_plan"]
+__all__ = ["default_plan", "formed", "legal", "minimal_plan", "random_plan"]

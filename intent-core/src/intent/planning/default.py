@@ -24,6 +24,7 @@ from intent.construct.groups import Group, GroupAxis
 from intent.construct.plan import knobs
 from intent.kir.walk import walk
 from intent.physical import Guard
+from intent.planning.collisions import arranged
 from intent.planning.legal import bound_of, divisible, legal, must_be_whole, power_of_two, size_of
 from intent.planning.tiles import NARROW, Tile, tile_of
 from intent.planning.widest import fitted
@@ -49,6 +50,7 @@ class _Planner:
         self, analysis: Analysis, capabilities: Capabilities, extents: dict[str, int] | None
     ) -> None:
         self.analysis = analysis
+        self.groups = arranged(analysis, capabilities)
         self.capabilities = capabilities
         self.extents = extents
         self.guards: set[Guard] = set()
@@ -60,7 +62,7 @@ class _Planner:
         inner = {
             label: self._inner(label) for label in sorted(self.analysis.inner) if self._stays_inside(label)
         }
-        groups = tuple(self._group(g, dict(inner)) for g in self.analysis.groups)
+        groups = tuple(self._group(g, dict(inner)) for g in self.groups)
         guards = tuple(sorted(self.guards, key=str))
         made = Plan(groups=groups, guards=guards, knobs=knobs(self.knobs), name="default")
         return fitted(legal(made, self.analysis, self.capabilities), self.analysis, self.whole)
@@ -80,7 +82,7 @@ class _Planner:
         """Whether some group walks the axis inside its instances."""
         if label in self.whole or self.analysis.inner[label].roles - {"store", "point"}:
             return True
-        return not all(any(a.label == label and a.owned for a in g.axes) for g in self.analysis.groups)
+        return not all(any(a.label == label and a.owned for a in g.axes) for g in self.groups)
 
     def _size(self, e: Extent) -> int:
         return size_of(e, self.extents, 1024)

@@ -8,6 +8,7 @@ from intent import kir
 from intent.construct import Analysis, GroupPlan, Inner, Plan
 from intent.construct.groups import Group
 from intent.physical import Guard
+from intent.planning.collisions import arranged, formed
 from intent.provider import Capabilities
 from intent.types import Extent
 from intent.types.extent import Atom, Scalar, Symbol
@@ -24,15 +25,16 @@ def lanes(size: int, capabilities: Capabilities) -> int:
 
 
 def legal(plan: Plan, analysis: Analysis, capabilities: Capabilities) -> Plan:
-    """The plan with blocks rounded to what the provider can have and single points kept single.
+    """The plan with blocks rounded to what the provider can have, single points kept single, collisions formed.
 
     Axes that a group must keep whole (values read across an axis that the group overwrites or carries) become
     resident when their extent is bounded by the plan's own size.
     """
     groups = tuple(
-        _legal_group(g, p, capabilities) for g, p in zip(analysis.groups, plan.groups, strict=True)
+        _legal_group(g, p, capabilities)
+        for g, p in zip(arranged(analysis, capabilities), plan.groups, strict=True)
     )
-    return replace(plan, groups=groups)
+    return formed(replace(plan, groups=groups), analysis, capabilities)
 
 
 def _legal_group(group: Group, plan: GroupPlan, capabilities: Capabilities) -> GroupPlan:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from intent.construct import Analysis, GroupPlan, Plan, resident
+from intent.planning.collisions import arranged
 from intent.planning.legal import bound_of, legal, must_be_whole, power_of_two
 from intent.provider import Capabilities
 
@@ -22,6 +23,6 @@ def minimal(analysis: Analysis, capabilities: Capabilities, extents: Mapping[str
     )
     groups = tuple(
         GroupPlan(instance=tuple((a.label, 1) for a in g.axes if a.owned), inner=inner)
-        for g in analysis.groups
+        for g in arranged(analysis, capabilities)
     )
     return legal(Plan(groups=groups, name="minimal"), analysis, capabilities)

@@ -8,6 +8,7 @@ import numpy as np
 
 from intent.construct import Analysis, GroupPlan, Inner, Plan, resident, serial
 from intent.physical import Guard
+from intent.planning.collisions import arranged
 from intent.planning.legal import bound_of, divisible, legal, must_be_whole, power_of_two, size_of
 from intent.provider import Capabilities
 
@@ -49,7 +50,7 @@ def random_plan(
         if guard is not None and rng.random() < 0.5:
             guards.add(guard)
     groups = []
-    for group in analysis.groups:
+    for group in arranged(analysis, capabilities):
         lanes = budget
         instance = []
         for own in group.axes:

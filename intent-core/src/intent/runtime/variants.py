@@ -19,7 +19,7 @@ from intent.passes import refine
 from intent.passes.expand import expand
 from intent.physical import Program
 from intent.physical.verify import verify
-from intent.planning import default_plan, minimal_plan
+from intent.planning import default_plan, formed, minimal_plan
 from intent.provider import Launcher, Provider, Source
 from intent.runtime.cache import Memory, kernel_key
 from intent.runtime.conditions import violated_guards
@@ -95,7 +95,7 @@ class Variants:
         with stage(self._plan_seconds, "analyze"):
             self._analysis = analyze(kernel)
         self._key = (kernel_key(kernel), provider, options)
-        self._fixed = fixed
+        self._fixed = fixed = fixed and formed(fixed, self._analysis, provider.capabilities)
         self._permissions = options.permissions
         self._buckets: dict[Bucket, list[Variant]] = {}
         self._lock = threading.RLock()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -53,6 +54,8 @@ from intent_provider_cutile.spelling import PROVIDER, Call, spell
 INLINE_LIMIT = 64
 """Longest expression, in characters, that is written inside another one."""
 
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+
 
 class Combine(Protocol):
     """Emits a combine region as a function of scalars and gives its name."""
@@ -96,6 +99,7 @@ class Body:
         self.left = dict(usage.count)
         self.binding: dict[int, str] = {}
         self._pending: set[int] = set()
+        self._variables: set[str] = set()
 
     # ------------------------------------------------------------------------------------------------- reading
 
@@ -166,7 +170,8 @@ class Body:
         named = not leaf and self.context.namer.free(fragment.name)
         short = len(value.text) <= INLINE_LIMIT and not named
         if not statement and (simple or (short and self.usage.stays(fragment.id))):
-            self.values[fragment.id] = value
+            read = self._variables.intersection(_IDENTIFIER.findall(value.text))
+            self.values[fragment.id] = replace(value, refs=value.refs | read)
             self._pending.add(fragment.id)
             return
         fallback = "mask" if fragment.dtype.kind == "bool" else "t"
@@ -176,6 +181,7 @@ class Body:
 
     def variable(self, name: str, fragment: Fragment) -> Value:
         """The reassigned variable ``name`` standing for ``fragment``."""
+        self._variables.add(name)
         return Value(
             text=name, prec=Prec.ATOM, dtype=fragment.dtype, dims=fragment.dims,
             width=self.context.bounds.width(fragment), refs=frozenset({name}),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from intent.diagnostics import CapabilityError
 from intent.physical import Atomic
-from intent.types.dtypes import BOOL
 from intent_provider_triton.emit.access import pointer_of, shaped
+from intent_provider_triton.emit.exchange import compare_exchange
 from intent_provider_triton.emit.literals import literal, typed
 from intent_provider_triton.emit.value import Prec, Value, expanded
 from intent_provider_triton.spelling import ATOMICS, PROVIDER
@@ -39,7 +38,7 @@ def atomic(body: Body, op: Atomic) -> None:
             span=op.span,
         )
     if op.kind == "compare_exchange":
-        _compare_exchange(body, op)
+        compare_exchange(body, op, _mask(body, op), _order(op))
         return
     valid = _mask(body, op)
     operand = body.use(op.operands[0]) if op.operands else literal(0, op.target.dtype)
@@ -52,28 +51,6 @@ def atomic(body: Body, op: Atomic) -> None:
         body.define(op.results[0], value, op.span, statement=True, hint="old")
     else:
         body.writer.statement(text, op.span)
-
-
-def _compare_exchange(body: Body, op: Atomic) -> None:
-    """``tl.atomic_cas``, which knows no mask."""
-    valid = _mask(body, op)
-    expected, desired = (shaped(typed(body.use(o)), op.dims) for o in op.operands)
-    place = _place(body, op)
-    if valid is None:
-        text = f"tl.atomic_cas({', '.join([place.text, expected.text, desired.text, *_order(op)])})"
-    else:
-        function = body.context.need("_masked_cas" if op.dims else "_masked_cas_scalar")
-        arguments = [place.text, expected.text, desired.text, valid.text, body.view_pointer(op.target)]
-        text = f"{function}({', '.join([*arguments, *_order(op)])})"
-    if not op.results:
-        body.writer.statement(text, op.span)
-        return
-    name = body.context.namer.fresh(op.results[0].name or "old")
-    body.writer.statement(f"{name} = {text}", op.span)
-    old = Value(text=name, prec=Prec.ATOM, dtype=op.target.dtype, dims=op.dims)
-    success = replace(old, text=f"{name} == {expected.at(Prec.SUM)}", prec=Prec.COMPARE, dtype=BOOL)
-    for result, value in zip(op.results, (old, success), strict=True):
-        body.define(result, value, op.span)
 
 
 def _place(body: Body, op: Atomic) -> Value:

@@ -154,11 +154,8 @@ class Builder:
         out = np.zeros(shape, pointer.type.element.numpy)
         expected, desired = np.broadcast_to(compare.data, shape), np.broadcast_to(value.data, shape)
         for lane in np.ndindex(shape):
-            place = np.asarray(pointer.data[lane])
-            old = self.memory.load(place, np.asarray(True), out.dtype)
-            if old.tobytes() == np.asarray(expected[lane]).astype(out.dtype).tobytes():
-                self.memory.store(place, np.asarray(desired[lane]).astype(out.dtype), np.asarray(True))
-            out[lane] = old
+            wanted, fresh = (np.asarray(side[lane]).astype(out.dtype) for side in (expected, desired))
+            out[lane] = self.memory.compare_exchange(int(pointer.data[lane]), wanted, fresh)
         return Handle(out, pointer.type.element)
 
     # ----------------------------------------------------------------------------------------------- conversions

@@ -62,6 +62,23 @@ class Memory:
             chosen = np.ascontiguousarray(values[mask]).reshape(-1, 1)
             data[places] = chosen.view(np.uint8)
 
+    def compare_exchange(self, address: int, expected: Array, desired: Array) -> Array:
+        """The word at an aligned address, replaced if it has the expected bits.
+
+        A word of two bytes may reach past the first or last byte of an array: it is swapped for one of its bytes,
+        and no allocation ends in the middle of one.
+        """
+        size = expected.dtype.itemsize
+        touched = any(block.low < address + size and address < block.high for block in self._blocks)
+        if size != 2 or address % 2 or not touched:
+            place = np.asarray([address])
+            self._places(place, expected.dtype)
+        word = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
+        old = word.copy().view(expected.dtype)[0]
+        if old.tobytes() == expected.tobytes():
+            word[:] = np.frombuffer(desired.tobytes(), np.uint8)
+        return np.asarray(old)
+
     def _places(
         self, active: npt.NDArray[np.int64], dtype: np.dtype[Any]
     ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:

@@ -9,6 +9,7 @@ from intent_testkit.cases import (
     attention,
     broadcast,
     casts,
+    collisions,
     control,
     corners,
     counting,
@@ -70,6 +71,7 @@ _FAMILIES = (
     memory,
     packed,
     atomics,
+    collisions,
     counting,
 )
 

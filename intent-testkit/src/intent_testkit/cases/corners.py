@@ -295,7 +295,7 @@ CASES = (
         oracle=_mixed,
         extents=sizes("M N K", (0, 3, 2), (1, 1, 1), (3, 8, 5), (9, 7, 6)),
         variants=("contiguous", "strided", "flipped"),
-        segments=(segment("", "1"),),
+        segments=(segment("M N"),),
     ),
     Case(
         name="uniform_while",

@@ -200,7 +200,7 @@ SCATTERS = (
         ),
         oracle=_at(np.maximum),
         extents=SCATTER,
-        segments=(segment(""),),
+        segments=(segment("N"),),
     ),
     Case(
         name="scatter_xor",
@@ -212,7 +212,7 @@ SCATTERS = (
         ),
         oracle=_at(np.bitwise_xor),
         extents=SCATTER,
-        segments=(segment(""),),
+        segments=(segment("N"),),
     ),
     Case(
         name="scatter_product",
@@ -224,7 +224,7 @@ SCATTERS = (
         ),
         oracle=_at(np.multiply),
         extents=SCATTER,
-        segments=(segment(""),),
+        segments=(segment("N"),),
     ),
     Case(
         name="scatter_then_read",

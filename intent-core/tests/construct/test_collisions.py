@@ -1,0 +1,131 @@
+"""How colliding writes are made: by one atomic, around compare-and-swap, or by the owner of each element."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import intent
+import intent.language as I
+from intent.construct import GroupPlan, Plan, analyze, construct
+from intent.diagnostics import PlanError
+from intent.frontend import lower
+from intent.physical import Atomic, While
+from intent.physical.verify import verify
+from intent.physical.walk import walk
+from intent.planning import default_plan, formed, minimal_plan
+from intent.provider.registry import registry
+from intent.reference.physical import execute
+
+EVERYTHING = registry().get("reference").capabilities
+EXCHANGES = replace(
+    EVERYTHING, atomics=frozenset(a for a in EVERYTHING.atomics if a[0] == "compare_exchange")
+)
+NOTHING = replace(EVERYTHING, atomics=frozenset())
+
+
+@intent.fn
+def product(old, new):
+    return old * new
+
+
+@intent.kernel
+def scattered(x: I.In[I.u8, ("N",)], at: I.In[I.i32, ("N",)], y: I.InOut[I.u8, ("K",)]):
+    I.scatter_reduce(y, index=at[...], value=x[...], combine=product)
+
+
+@intent.kernel
+def rows(x: I.In[I.i16, ("M", "N")], at: I.In[I.i32, ("M", "N")], y: I.InOut[I.i16, ("M", "K")]):
+    M, N = x.shape
+    for i in I.parallel(I.domain(0, M)):
+        for j in I.parallel(I.domain(0, N)):
+            I.scatter_reduce(y, index=(i, at[i, j]), value=x[i, j], combine=I.add)
+
+
+@intent.kernel
+def twice(x: I.In[I.i32, ("N",)], at: I.In[I.i32, ("N",)], y: I.InOut[I.i32, ("K",)]):
+    I.scatter_reduce(y, index=at[...], value=x[...], combine=I.add)
+    I.scatter_reduce(y, index=at[...], value=x[...], combine=I.maximum)
+
+
+def _forms(plan: Plan) -> list[str]:
+    return [form for group in plan.groups for _, form in group.collisions]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "capabilities", "form"),
+    [
+        (scattered, EVERYTHING, "exchange"),
+        (scattered, EXCHANGES, "exchange"),
+        (scattered, NOTHING, "ordered"),
+        (rows, EVERYTHING, "native"),
+        (rows, EXCHANGES, "exchange"),
+        (rows, NOTHING, "ordered"),
+    ],
+)
+def test_a_target_gets_the_first_form_that_it_has(kernel, capabilities, form):
+    analysis = analyze(lower(kernel, {}))
+    for plan in (minimal_plan(analysis, capabilities), default_plan(analysis, capabilities)):
+        assert _forms(plan) == [form]
+
+
+def test_without_atomics_instances_own_what_they_write():
+    analysis = analyze(lower(rows, {}))
+    labels = [axis.label for axis in analysis.groups[0].axes]
+    plan = minimal_plan(analysis, NOTHING)
+    assert [label for label, _ in plan.groups[0].instance] == labels[:1]
+    (dropped,) = analysis.groups[0].in_order(list(analysis.groups[0].collisions)).refused
+    assert (dropped.label, dropped.because) == (labels[1], "collision")
+
+
+def test_writes_in_order_do_not_enter_program_space():
+    kernel = lower(scattered, {})
+    analysis = analyze(kernel)
+    (axis,) = analysis.groups[0].axes
+    plan = minimal_plan(analysis, NOTHING)
+    spread = Plan(groups=(replace(plan.groups[0], instance=((axis.label, 1),)),))
+    with pytest.raises(PlanError, match="is not an instance axis"):
+        construct(kernel, spread, analysis)
+
+
+def test_what_a_plan_says_is_kept():
+    analysis = analyze(lower(rows, {}))
+    (op,) = analysis.groups[0].collisions
+    plan = Plan(groups=(GroupPlan(collisions=((op, "ordered"),)),))
+    assert formed(plan, analysis, EVERYTHING) == plan
+
+
+def test_statements_that_do_not_commute_share_an_instance():
+    analysis = analyze(lower(twice, {}))
+    assert not analysis.groups[0].axes
+    assert [r.because for r in analysis.groups[0].refused] == ["same element"]
+
+
+@pytest.mark.parametrize("capabilities", [EVERYTHING, EXCHANGES, NOTHING])
+def test_no_form_races_or_loses_a_value(capabilities):
+    kernel = lower(scattered, {})
+    analysis = analyze(kernel)
+    rng = np.random.default_rng(5)
+    x, at = rng.integers(0, 256, 40, dtype=np.uint8), rng.integers(0, 3, 40, dtype=np.int32)
+    for plan in (
+        minimal_plan(analysis, capabilities),
+        default_plan(analysis, capabilities, {"N": 40, "K": 3}),
+    ):
+        program = construct(kernel, plan, analysis)
+        verify(program)
+        y = np.array([1, 3, 5], np.uint8)
+        wanted = y.copy()
+        np.multiply.at(wanted, at, x)
+        execute(program, {"x": x, "at": at, "y": y}, {}, {"N": 40, "K": 3}, order=rng, find_races=True)
+        np.testing.assert_array_equal(y, wanted)
+
+
+def test_an_exchange_is_a_loop_around_compare_and_swap():
+    kernel = lower(scattered, {})
+    analysis = analyze(kernel)
+    program = construct(kernel, minimal_plan(analysis, EVERYTHING), analysis)
+    ops = list(walk(program.segments[0].body))
+    assert [op.kind for op in ops if isinstance(op, Atomic)] == ["compare_exchange"]
+    assert any(isinstance(op, While) for op in ops)
