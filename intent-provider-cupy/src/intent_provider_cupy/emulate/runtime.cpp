@@ -43,7 +43,6 @@ struct Thread {
     Fiber fiber;
     int line = 0;            // where it waits
     bool done = false;
-    long long atomics = 0;   // in this block
     int committed = 0;
     std::vector<Copy> copies;
 };
@@ -58,7 +57,7 @@ struct Piece { std::uintptr_t low, high; };
 
 constexpr unsigned MOST_THREADS = 1024;
 constexpr unsigned SHARED_SPACE = 256 << 10;
-constexpr long long MOST_ATOMICS = 20'000'000;
+constexpr long long MOST_IDLE = 2'000'000;   // atomic accesses of a block in a row that change nothing
 constexpr unsigned char POISON = 0xFF;   // NaN as a float, -1 as an integer, true as a bool
 
 Thread threads[MOST_THREADS];
@@ -75,6 +74,7 @@ Watch shared_watch(reinterpret_cast<std::uintptr_t>(shared_space), reinterpret_c
 unsigned ready[MOST_THREADS], ready_count, running, finished, at_barrier, barrier_line;
 unsigned waiting_at_barrier[MOST_THREADS];
 std::uint64_t random_state;
+long long idle;
 int last_view;
 
 std::uint64_t random_bits() {
@@ -192,6 +192,7 @@ void access(const void* base, long long offset, unsigned bytes, int how, int lin
         if (in_shared) report->view = -2;
         fault(OUTSIDE, line, "");
     }
+    report->view = in_shared ? -2 : static_cast<int>(view - launch.views);
     if (address % bytes) fault(MISALIGNED, line, "");
     Watch& watch = in_shared ? shared_watch : watches[static_cast<std::size_t>(view->watch)];
     const Stamp stamp = stamp_of(now, warps[running >> 5].epoch, running, how & IT_CPU_ATOMIC);
@@ -200,7 +201,6 @@ void access(const void* base, long long offset, unsigned bytes, int how, int lin
     if (in_shared) since.launch = now.block;   // each block has shared memory of its own
     const Race race = watch.note(address, bytes, how & IT_CPU_WRITE, stamp, since, other);
     if (race == Race::None) return;
-    report->view = in_shared ? -2 : static_cast<int>(view - launch.views);
     report->other_thread = race == Race::Threads ? static_cast<int>(thread_of(other)) : -1;
     fault(RACE, line, "");
 }
@@ -211,6 +211,7 @@ void begin_block(unsigned long long block) {
     memset(shared_space, POISON, launch.shared_bytes);
     pieces.clear();
     at_barrier = finished = ready_count = 0;
+    idle = 0;
     const unsigned full = (launch.threads + 31) / 32;
     for (unsigned w = 0; w < full; ++w) {
         const unsigned rest = launch.threads - 32 * w;
@@ -219,7 +220,7 @@ void begin_block(unsigned long long block) {
     }
     for (unsigned t = 0; t < launch.threads; ++t) {
         Thread& thread = threads[t];
-        thread.done = false, thread.atomics = 0, thread.committed = 0;
+        thread.done = false, thread.committed = 0;
         thread.copies.clear();
         thread.fiber.start(body);
         ready[ready_count++] = t;
@@ -264,20 +265,22 @@ const unsigned char* it_cpu_meet(const void* mine, unsigned bytes, int line) {
 }
 
 void it_cpu_access(const void* base, long long offset, unsigned bytes, int how, int line) {
+    if (how & IT_CPU_WRITE) idle = 0;
     access(base, offset, bytes, how, line);
 }
 
 void it_cpu_atomic(const void* base, long long offset, unsigned bytes, int how, int ordered, int line) {
     if (ordered) now.ordered = true;
-    Thread& self = threads[running];
-    if (++self.atomics > MOST_ATOMICS) fault(DEADLOCK, line, "the thread still waits on an atomic that nobody changes");
-    self.line = line;
+    if (++idle > MOST_IDLE) fault(DEADLOCK, line, "the block waits on an atomic that nobody changes");
+    threads[running].line = line;
     if (random_below(4) == 0) {   // others may come first; spinning ends only if they may
         ready[ready_count++] = running;
         pause();
     }
     access(base, offset, bytes, how | IT_CPU_ATOMIC, line);
 }
+
+void it_cpu_changed() { idle = 0; }
 
 void it_cpu_piece(const void* base, unsigned bytes, int line) {
     const auto low = reinterpret_cast<std::uintptr_t>(base), space = reinterpret_cast<std::uintptr_t>(shared_space);

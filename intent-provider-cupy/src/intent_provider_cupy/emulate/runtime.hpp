@@ -25,6 +25,8 @@ const unsigned char* it_cpu_meet(const void* mine, unsigned bytes, int line);
 void it_cpu_access(const void* base, long long offset, unsigned bytes, int how, int line);
 // As it_cpu_access, and other threads may run before it. `ordered`: it acquires or releases.
 void it_cpu_atomic(const void* base, long long offset, unsigned bytes, int how, int ordered, int line);
+// An atomic access has changed memory: whoever spins may go on.
+void it_cpu_changed();
 // A piece of shared memory that the text uses as an array of its own.
 void it_cpu_piece(const void* base, unsigned bytes, int line);
 

@@ -7,13 +7,19 @@ template <it_order O, class T, class I> static inline T* it_cpu_place_of(T* base
     return base + i;
 }
 
+template <class T> static inline T it_cpu_put(T* at, T value) {
+    const T old = *at;
+    *at = value;
+    if (!it_same_bits(old, value)) it_cpu_changed();
+    return old;
+}
+
 #define IT_ATOMIC(KIND, COMBINED)                                                                       \
     template <it_order O, it_scope S, class T, class I>                                                 \
     static inline T it_atomic_##KIND(T* base, I i, T v, int line = __builtin_LINE()) {                  \
         T* at = it_cpu_place_of<O>(base, i, IT_CPU_WRITE, line);                                        \
         const T x = *at;                                                                                \
-        *at = COMBINED;                                                                                 \
-        return x;                                                                                       \
+        return it_cpu_put<T>(at, COMBINED);                                                             \
     }
 IT_ATOMIC(add, it_atomic_sum(x, v))
 IT_ATOMIC(max, it_atomic_greater(x, v))
@@ -28,8 +34,7 @@ template <it_order O, it_scope S, class T, class I>
 static inline T it_atomic_compare_exchange(T* base, I i, T expected, T desired, int line = __builtin_LINE()) {
     T* at = it_cpu_place_of<O>(base, i, IT_CPU_WRITE, line);
     const T x = *at;
-    if (it_same_bits(x, expected)) *at = desired;
-    return x;
+    return it_same_bits(x, expected) ? it_cpu_put(at, desired) : x;
 }
 template <it_order O, it_scope S, class T, class I>
 static inline T it_atomic_load(const T* base, I i, int line = __builtin_LINE()) {
@@ -37,5 +42,5 @@ static inline T it_atomic_load(const T* base, I i, int line = __builtin_LINE()) 
 }
 template <it_order O, it_scope S, class T, class I>
 static inline void it_atomic_store(T* base, I i, T v, int line = __builtin_LINE()) {
-    *it_cpu_place_of<O>(base, i, IT_CPU_WRITE, line) = v;
+    it_cpu_put(it_cpu_place_of<O>(base, i, IT_CPU_WRITE, line), v);
 }

@@ -1,0 +1,8 @@
+"""Support modules beside the tests, and a cache folder that one session of tests shares."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))

@@ -1,0 +1,46 @@
+"""Runs CUDA C++ written by hand in emulation: what the shim does is tested without emission."""
+
+from __future__ import annotations
+
+import numpy as np
+from intent_provider_cupy.emit.interface import Parameter, Signature
+from intent_provider_cupy.emulate.compile import kernel
+from intent_provider_cupy.emulate.runtime import Memory, Run, run
+
+TYPES = {
+    "bool": "bool", "int8": "signed char", "int16": "short", "int32": "int", "int64": "long long",
+    "uint8": "unsigned char", "uint16": "unsigned short", "uint32": "unsigned", "uint64": "unsigned long long",
+    "float16": "it_f16", "bfloat16": "it_bf16", "float32": "float", "float64": "double",
+    "float8_e4m3fn": "it_f8e4m3fn", "float8_e5m2": "it_f8e5m2",
+}  # fmt: skip
+
+
+def emulate(body, *, threads=32, blocks=1, shared=0, seed=0, **arrays):
+    """Run ``body`` as a kernel whose parameters are pointers to ``arrays``, by their names."""
+    parameters = tuple(
+        Parameter(emitted=name, kind="view", type=f"{TYPES[array.dtype.name]}*", view=name)
+        for name, array in arrays.items()
+    )
+    declared = ", ".join(f"{p.type} {p.emitted}" for p in parameters)
+    text = f'extern "C" __global__ void by_hand({declared}) {{\n{body}\n}}\n'
+    signature = Signature(parameters=parameters, threads=threads, shared_bytes=shared)
+    what = Run(
+        name="by_hand",
+        entry=kernel(text, "by_hand", signature),
+        arguments=[array.ctypes.data.to_bytes(8, "little") for array in arrays.values()],
+        memory=[memory_of(name, array) for name, array in arrays.items()],
+        blocks=blocks,
+        threads=threads,
+        shared_bytes=shared,
+        seed=seed,
+    )
+    run(what)
+
+
+def memory_of(name, array):
+    start = array.ctypes.data
+    return Memory(name=name, pointer=start, low=start, high=start + array.nbytes, itemsize=array.itemsize)
+
+
+def zeros(n, dtype=np.float32):
+    return np.zeros(n, dtype)
