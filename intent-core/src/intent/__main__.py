@@ -1,16 +1,19 @@
 """The command line: ``python -m intent providers``, and ``explain|source|program|kir FILE:KERNEL``.
 
-Constexprs are given as ``NAME=VALUE``. Nothing here launches a kernel.
+A module that can be imported may stand for the file. Constexprs are given as ``NAME=VALUE``. Nothing here launches a
+kernel. ``explain --html PAGE --json DOCUMENT`` writes its other forms to files.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import importlib
 import importlib.util
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from rich.console import Console
@@ -24,6 +27,7 @@ from intent.language.definitions import KernelDefinition
 from intent.provider.registry import registry
 from intent.runtime.artifact import Artifact
 from intent.runtime.compile import compile as compile_kernel
+from intent.runtime.explaining import Form
 
 __all__ = ["main"]
 
@@ -56,13 +60,26 @@ def _parser() -> argparse.ArgumentParser:
         ("kir", "the logical IR"),
     ):
         command = commands.add_parser(name, help=text)
-        command.add_argument("kernel", metavar="FILE:KERNEL", help="a Python file and a kernel in it")
+        command.add_argument(
+            "kernel", metavar="FILE:KERNEL", help="a Python file, or a module, and a kernel in it"
+        )
         command.add_argument("--provider", help="the provider's name; the best one here by default")
         command.add_argument(
             "-c", "--constexpr", action="append", default=[], metavar="NAME=VALUE", type=_constexpr,
             help="the value of a constexpr, as a Python literal",
         )  # fmt: skip
+        if name == "explain":
+            _explain_options(command)
     return parser
+
+
+def _explain_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--html", metavar="FILE", help="write one self-contained HTML page")
+    command.add_argument("--json", metavar="FILE", help="write a JSON document")
+    command.add_argument(
+        "-e", "--extent", action="append", default=[], metavar="NAME=VALUE", type=_constexpr,
+        help="an extent of a launch; give all or none",
+    )  # fmt: skip
 
 
 def _constexpr(text: str) -> tuple[str, Any]:
@@ -97,12 +114,24 @@ def _show(given: argparse.Namespace, console: Console) -> None:
         return
     match given.command:
         case "explain":
-            text = artifact.explain()
+            text = _explained(given, artifact)
         case "program":
             text = str(artifact.program)
         case _:
             text = print_kernel(artifact.kir)
     console.print(Text(text.rstrip()))
+
+
+def _explained(given: argparse.Namespace, artifact: Artifact) -> str:
+    """The text, or where the other forms were written."""
+    extents = dict(given.extent) or None
+    forms: tuple[tuple[Form, str | None], ...] = (("html", given.html), ("json", given.json))
+    written = []
+    for form, file in forms:
+        if file is not None:
+            Path(file).write_text(artifact.explain(format=form, extents=extents), encoding="utf-8")
+            written.append(f"wrote {file}")
+    return "\n".join(written) or artifact.explain(extents=extents)
 
 
 def _compile(given: argparse.Namespace) -> Artifact:
@@ -111,27 +140,44 @@ def _compile(given: argparse.Namespace) -> Artifact:
 
 
 def _load(place: str) -> KernelDefinition[Any]:
-    """The kernel of ``FILE:KERNEL``; the file is executed as a module.
+    """The kernel of ``FILE:KERNEL`` or ``MODULE:KERNEL``; a file is executed as a module.
 
     Raises:
-        OptionError: No such file, or not of that form.
+        OptionError: No such file or module, or not of that form.
         NotADefinition: The file has no kernel of that name.
     """
     file, _, name = place.rpartition(":")
-    path = Path(file)
-    if not path.is_file():
-        raise OptionError("FILE:KERNEL", place, allowed="a Python file and a kernel in it")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
-        raise OptionError("FILE:KERNEL", place, allowed="a file that Python can import")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
+    module = _executed(Path(file)) if Path(file).is_file() else _imported(file)
+    if module is None:
+        raise OptionError(
+            "FILE:KERNEL", place, allowed="a Python file, or a module's name, and a kernel in it"
+        )
     found = getattr(module, name, None)
     if not isinstance(found, KernelDefinition):
         kernels = [key for key, value in vars(module).items() if isinstance(value, KernelDefinition)]
         raise NotADefinition("a kernel", found, fix=f"name one of: {', '.join(kernels) or 'none is there'}")
     return found
+
+
+def _executed(path: Path) -> ModuleType | None:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        return None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _imported(name: str) -> ModuleType | None:
+    """The module of a dotted name, if there is one; errors of its own code are not hidden."""
+    if not all(part.isidentifier() for part in name.split(".")):
+        return None
+    try:
+        found = importlib.util.find_spec(name)
+    except ModuleNotFoundError:  # a package in front of it is missing
+        return None
+    return None if found is None else importlib.import_module(name)
 
 
 if __name__ == "__main__":

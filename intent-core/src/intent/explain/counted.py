@@ -18,10 +18,10 @@ def amount(value: int, unit: str = "") -> str:
 
 
 def bytes_of(quantity: Quantity) -> str:
-    """``2.1 MB``; ``4*M*N bytes`` without extents, ``?`` where data decides."""
+    """``2.1 MB``; ``4*M*N bytes`` without extents, ``?`` where data decides, ``varies`` where programs differ."""
     if quantity.value is not None:
         return amount(quantity.value, "B")
-    return quantity.text if quantity.text == "?" else f"{quantity.text} bytes"
+    return quantity.text if quantity.text in ("?", "varies") else f"{quantity.text} bytes"
 
 
 def times(count: int) -> str:

@@ -82,7 +82,7 @@ def segment(program: Program, made: Made, grouped: int, places: Places, env: Env
 class _Listing:
     def __init__(self, program: Program, made: Made, places: Places, env: Environment | None) -> None:
         self.expressions = Expressions(program)
-        self.activity = Activity(made)
+        self.activity = Activity(made, env)
         self.places = places
         self.env = env
         self.operations: list[Operation] = []
@@ -207,9 +207,9 @@ class _Listing:
                 ),
                 guard=guard,
                 lanes=tuple(Lane(name=d.name, size=d.size) for d in dims),
-                passes=quantity(self.activity.passes(passes), self.env),
-                elements=quantity(elements, self.env),
-                bytes=quantity(None if elements is None else elements * size, self.env),
+                passes=self.activity.passes(passes).quantity,
+                elements=elements.quantity,
+                bytes=elements.times(size).quantity,
                 place=self.places.place(op.span),
             )
         )

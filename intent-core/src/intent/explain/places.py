@@ -27,8 +27,8 @@ class Places:
                 texts[span.file, span.line + n] = line
         for file in {file for file, _ in texts}:
             texts |= _functions(file, {line: text for (name, line), text in texts.items() if name == file})
-        home = kernel.span.file
-        ordered = sorted(texts, key=lambda place: (place[0] != home, place))
+        home, first = kernel.span.file, _run(kernel.span.file, kernel.span.line, texts)
+        ordered = sorted(texts, key=lambda place: (place[0] != home, place not in first, place))
         self._keys = {place: key for key, place in enumerate(ordered)}
         self._texts = texts
 
@@ -56,6 +56,17 @@ class Places:
             )
             for (file, line), key in self._keys.items()
         )
+
+
+def _run(file: str, line: int, texts: dict[tuple[str, int], str]) -> set[tuple[str, int]]:
+    """The known lines around a line without a gap: the kernel's function."""
+    found: set[tuple[str, int]] = set()
+    for step in (1, -1):
+        n = line
+        while (file, n) in texts:
+            found.add((file, n))
+            n += step
+    return found
 
 
 def _spans(kernel: Kernel, program: Program) -> Iterator[Span]:

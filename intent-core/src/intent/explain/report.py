@@ -27,7 +27,8 @@ class Place:
 class Quantity:
     """An integer expression of launch-visible values, with its value when the extents are known.
 
-    ``text`` is ``?`` where only device data decides.
+    ``text`` is ``?`` where only device data decides, and ``varies`` where programs differ: ``value`` is then the
+    mean of programs times their number.
     """
 
     text: str

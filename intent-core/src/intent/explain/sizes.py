@@ -13,6 +13,8 @@ from intent.types.extent import Atom, Call, Scalar, Symbol
 __all__ = ["chosen_extents"]
 
 _SMALLEST = 6
+_OTHER = 12
+"""For extents that no program space and no loop shows."""
 
 
 def chosen_extents(program: Program) -> dict[Atom, int]:
@@ -28,7 +30,8 @@ def chosen_extents(program: Program) -> dict[Atom, int]:
                 wished.setdefault(atom, _SMALLEST)
     for extent in _mentioned(program):
         for atom in _atoms(extent):
-            wished.setdefault(atom, _SMALLEST)
+            wished.setdefault(atom, _OTHER)
+    wished = {atom: value if value < 100 else value // 10 * 10 for atom, value in wished.items()}
     _equal(program, wished)
     for guard in program.guards:
         _guarded(guard, wished)

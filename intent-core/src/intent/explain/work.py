@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from intent.explain.activity import Activity, Passes
-from intent.explain.quantity import Environment, quantity
+from intent.explain.counts import Count, total
+from intent.explain.quantity import Environment
 from intent.explain.report import Moved, Work
 from intent.physical import (
     Atomic,
@@ -27,85 +29,94 @@ from intent.physical.walk import operands_of, regions_of
 from intent.types import Extent
 from intent.types.extent import const, minimum
 
-__all__ = ["work"]
+__all__ = ["operations", "work"]
 
 _FREE = frozenset({"select"})
 """Moves a value, computes none."""
 
+Verb = Literal["read", "write", "atomic"]
 
-class _Totals:
-    """Sums over all segments. What data decides is left out of a sum and named in ``unknown``."""
+
+class _Counts:
+    """Counts of all segments, by view and by kind of operation."""
 
     def __init__(self) -> None:
-        self.elements: dict[tuple[View, str], Extent | None] = {}
-        self.pointwise = self.reductions = self.contractions = const(0)
-        self.unknown: dict[str, None] = {}
+        self.moved: dict[tuple[View, Verb], list[Count]] = {}
+        self.pointwise: list[Count] = []
+        self.reductions: list[Count] = []
+        self.contractions: list[Count] = []
 
     def add(self, op: Op, activity: Activity, passes: Passes) -> None:
         match op:
             case Load(source=View() as view):
-                self._moved(view, "read", activity.count(op.result.dims, passes))
+                self.moved.setdefault((view, "read"), []).append(activity.count(op.result.dims, passes))
             case Store(target=View() as view):
-                self._moved(view, "write", activity.count(op.dims, passes))
+                self.moved.setdefault((view, "write"), []).append(activity.count(op.dims, passes))
             case Atomic(target=View() as view):
-                self._moved(view, "atomic", activity.count(op.dims, passes))
+                self.moved.setdefault((view, "atomic"), []).append(activity.count(op.dims, passes))
             case Pointwise() if op.result.dtype.is_float and op.fn not in _FREE:
-                self.pointwise += self._counted(
-                    activity.count(op.result.dims, passes), "pointwise operations"
-                )
+                self.pointwise.append(activity.count(op.result.dims, passes))
             case Reduce() | Scan():
                 dims = {d for v in operands_of(op) for d in v.dims}
-                self.reductions += self._counted(activity.count(dims, passes), "reductions")
+                self.reductions.append(activity.count(dims, passes))
             case Contract():
-                count = activity.count({*op.lhs.dims, *op.rhs.dims}, passes)
-                self.contractions += 2 * self._counted(count, "contractions")
+                lanes = activity.count({*op.lhs.dims, *op.rhs.dims}, passes)
+                self.contractions.append(lanes.times(2))
 
-    def _moved(self, view: View, verb: str, count: Extent | None) -> None:
-        known = self.elements.get((view, verb), const(0))
-        self.elements[view, verb] = None if known is None or count is None else known + count
-        if count is None:
-            self.unknown[f"accesses of '{view.name}'"] = None
-
-    def _counted(self, count: Extent | None, what: str) -> Extent:
-        if count is None:
-            self.unknown[what] = None
-            return const(0)
-        return count
+    def unknown(self) -> Iterator[str]:
+        """What is left out of the sums because data decides it."""
+        for (view, _), counts in self.moved.items():
+            if any(c.by_data for c in counts):
+                yield f"accesses of '{view.name}'"
+        for name in ("pointwise", "reductions", "contractions"):
+            if any(c.by_data for c in getattr(self, name)):
+                yield f"{name} operations" if name == "pointwise" else name
 
 
 def work(program: Program, env: Environment | None) -> Work:
     """Bytes and operations of one launch."""
-    totals = _Totals()
+    counts = _Counts()
     for segment in program.segments:
-        activity = Activity(segment)
-        for op, passes in _operations(segment.body, Passes()):
-            totals.add(op, activity, passes)
-    once, requested, moved = const(0), const(0), []
-    for (view, verb), count in totals.elements.items():
-        whole = const(1)
-        for e in view.shape:
-            whole = whole * e
-        size = view.dtype.bytes
-        touched = whole if count is None else _smaller(whole, count)
-        once = once + touched * size
-        requested = requested + (const(0) if count is None else count * size)
+        activity = Activity(segment, env)
+        for op, passes in operations(segment.body, Passes()):
+            counts.add(op, activity, passes)
+    once: list[Count] = []
+    requested: list[Count] = []
+    moved = []
+    for (view, verb), found in counts.moved.items():
+        touched = _touched(view, found, env).times(view.dtype.bytes)
+        asked = total(found).times(view.dtype.bytes)
+        once.append(touched)
+        requested.append(asked)
+        partly = any(c.by_data for c in found)
         moved.append(
             Moved(
                 view=view.name,
-                verb=verb,  # type: ignore[arg-type]
-                once=quantity(touched * size, env),
-                requested=quantity(None if count is None else count * size, env),
+                verb=verb,
+                once=touched.quantity,
+                requested=Count(extent=None, by_data=True).quantity if partly else asked.quantity,
             )
         )
     return Work(
         moved=tuple(moved),
-        once=quantity(once, env),
-        requested=quantity(requested, env),
-        pointwise=quantity(totals.pointwise, env),
-        reductions=quantity(totals.reductions, env),
-        contractions=quantity(totals.contractions, env),
-        unknown=tuple(totals.unknown),
+        once=total(once).quantity,
+        requested=total(requested).quantity,
+        pointwise=total(counts.pointwise).quantity,
+        reductions=total(counts.reductions).quantity,
+        contractions=total(counts.contractions).quantity,
+        unknown=tuple(dict.fromkeys(counts.unknown())),
     )
+
+
+def _touched(view: View, found: list[Count], env: Environment | None) -> Count:
+    """The view's elements, or as many as are asked for where these are fewer."""
+    whole = const(1)
+    for e in view.shape:
+        whole = whole * e
+    asked = total(found)
+    if asked.extent is not None and not any(c.by_data for c in found):
+        return Count.of(_smaller(whole, asked.extent), env)
+    return Count.of(whole, env)
 
 
 def _smaller(a: Extent, b: Extent) -> Extent:
@@ -116,16 +127,16 @@ def _smaller(a: Extent, b: Extent) -> Extent:
     return minimum(a, b)
 
 
-def _operations(region: Region, passes: Passes) -> Iterator[tuple[Op, Passes]]:
+def operations(region: Region, passes: Passes) -> Iterator[tuple[Op, Passes]]:
     """Every operation with the loops around it. The regions of a combine are not walked: its elements are counted."""
     for op in region.ops:
         yield op, passes
         match op:
             case Loop():
-                yield from _operations(op.body, Passes(loops=(*passes.loops, op), known=passes.known))
+                yield from operations(op.body, Passes(loops=(*passes.loops, op), known=passes.known))
             case While():
                 for inner in regions_of(op):
-                    yield from _operations(inner, Passes(loops=passes.loops, known=False))
+                    yield from operations(inner, Passes(loops=passes.loops, known=False))
             case If():
                 for inner in (op.then, op.orelse):
-                    yield from _operations(inner, passes)
+                    yield from operations(inner, passes)

@@ -164,7 +164,7 @@ class Artifact:
         return cache.publish(self.variant.source)
 
     def explain(self, *, format: Form = "text", extents: Mapping[str, int] | None = None) -> str:  # noqa: A002
-        """What was constructed and why: text or a JSON document.
+        """What was constructed and why: text, a JSON document, or one HTML page that needs nothing else.
 
         It is about the variant and the extents of the latest launch; with ``extents``, by name, about the variant
         that a launch with these extents would run. :mod:`intent.explain` documents the forms.

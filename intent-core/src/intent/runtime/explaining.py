@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final, Literal, get_args
 
 from intent.diagnostics import CapabilityError, OptionError
-from intent.explain import Built, Report, collect, document, text
+from intent.explain import Built, Report, collect, document, page, text
 from intent.kir.kernel import Kernel
 from intent.provider import Provider
 from intent.runtime.extents import Environment, launch_atoms
@@ -15,8 +15,8 @@ from intent.types.extent import Atom, Scalar, Symbol
 
 __all__ = ["Form", "bound_extents", "rendered", "report"]
 
-Form = Literal["text", "json"]
-_RENDERINGS: Final = {"text": text, "json": document}
+Form = Literal["text", "json", "html"]
+_RENDERINGS: Final = {"text": text, "json": document, "html": page}
 
 
 def rendered(made: Report, form: str) -> str:

@@ -1,0 +1,29 @@
+"""Colours for code: comments, strings, numbers, keywords and the names in front of a call."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from intent.explain.page.markup import Html, join, tag
+
+__all__ = ["highlighted"]
+
+_KEYWORDS: Final = (
+    r"and|as|break|class|continue|def|elif|else|for|from|if|import|in|is|lambda|None|not|or|pass|return|True|False|while"
+    r"|with|yield|const|int|float|void|auto|template|typename|extern|using|struct|unsigned|long"
+)
+_TOKEN: Final = re.compile(
+    r"""(?P<comment>(?:\#|//).*)|(?P<string>"[^"]*"|'[^']*')|(?P<number>\b\d[\w.]*(?:[eE][+-]?\d+)?)"""
+    rf"""|(?P<keyword>\b(?:{_KEYWORDS})\b)|(?P<decorator>@[\w.]+)|(?P<call>\b\w+(?=\())"""
+)
+
+
+def highlighted(line: str) -> Html:
+    """One line of code as markup."""
+    parts: list[str] = []
+    done = 0
+    for match in _TOKEN.finditer(line):
+        parts += [line[done : match.start()], tag("span", match.group(), class_=f"t-{match.lastgroup}")]
+        done = match.end()
+    return join([*parts, line[done:]])
