@@ -1,7 +1,8 @@
 """The default plan: no search, a few rules about bytes, lanes and matrix units.
 
 1. A contraction over large axes: 128 x 128 results an instance, the paired axis in blocks of 64 (at once up to 128),
-   programs grouped.
+   programs grouped. Where the next contraction sums the first one's result along a walked axis (attention): 128 or,
+   under a mask between rows and that axis, 64 rows an instance (``chained``).
 2. Instances own the axes along which they share no work; where there is none, one instance does it all once. A reduced
    axis that fits 32768 lanes is resident, so that a row is read once; short rows share an instance. A longer one is
    walked in blocks of 8192 lanes.
@@ -24,6 +25,7 @@ from intent.construct.groups import Group, GroupAxis
 from intent.construct.plan import knobs
 from intent.kir.walk import walk
 from intent.physical import Guard
+from intent.planning.chained import chain_of
 from intent.planning.collisions import arranged
 from intent.planning.legal import bound_of, divisible, legal, must_be_whole, power_of_two, size_of
 from intent.planning.tiles import NARROW, Tile, tile_of
@@ -173,6 +175,7 @@ class _Planner:
     def _matrix_group(self, group: Group, inner: dict[str, Inner], matrix: list[str]) -> GroupPlan:
         sizes = {a.label: self._size(a.extent) for a in group.axes}
         tile = min((tile_of(op, self.capabilities) for op in self._contractions(group)), key=lambda t: t.rows)
+        chain = chain_of(self.analysis, self._contractions(group), matrix[0]) if tile is NARROW else None
         area = sizes[matrix[0]] * sizes[matrix[-1]]
         large = (
             tile is NARROW and len(matrix) == 2 and min(sizes[m] for m in matrix) >= 256 and area >= 1 << 21
@@ -184,10 +187,13 @@ class _Planner:
             block = 1
             if axis.label in matrix and not axis.single:
                 widest = tile.columns if large and axis.label == matrix[-1] else tile.rows
+                widest = chain.rows if chain is not None else widest
                 block = min(widest, max(16, power_of_two(sizes[axis.label])))
                 self._divide(axis.extent, block)
             instance.append((axis.label, block))
-        self.knobs.update({"num_warps": 8 if large else 4, "num_stages": 3})
+        self.knobs.update(
+            chain.knobs if chain is not None else {"num_warps": 8 if large else 4, "num_stages": 3}
+        )
         grouped = (
             self._grouping(dict(instance), sizes, matrix) if len(matrix) == 2 and len(instance) >= 2 else 1
         )

@@ -1,0 +1,60 @@
+"""Contractions whose result is summed by the next one along a walked axis: attention, and what is shaped like it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from intent import kir
+from intent.construct import Analysis
+from intent.kir.walk import walk
+
+_COMPARISONS = ("lt", "le", "gt", "ge")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chain:
+    """The axis that the second contraction sums, and whether a mask compares it with the rows.
+
+    A mask splits the walk into blocks with and without it; blocks of rows then have to be as long as those of the
+    walk, or most blocks of the walk meet the mask.
+    """
+
+    walked: str
+    masked: bool
+
+    @property
+    def rows(self) -> int:
+        """Rows of an instance (one H200, 128 values a row: 64 x 64 under a mask, 128 x 64 without one)."""
+        return 64 if self.masked else 128
+
+    @property
+    def knobs(self) -> dict[str, int]:
+        """Provider settings: with a mask there are two loops to fit registers and shared memory for."""
+        if self.masked:
+            return {"num_warps": 4, "num_stages": 3, "maxnreg": 168}
+        return {"num_warps": 4, "num_stages": 2}
+
+
+def chain_of(analysis: Analysis, contractions: Sequence[kir.Contract], rows: str) -> Chain | None:
+    """The chain among a group's contractions over the instance axis ``rows``, if there is one."""
+    for n, op in enumerate(contractions):
+        for axis, _ in op.reduce:
+            walked = analysis.classes.label((op.lhs.id, axis))
+            if any(_has(analysis, earlier, walked) for earlier in contractions[:n]):
+                return Chain(walked=walked, masked=_masked(analysis, walked, rows))
+    return None
+
+
+def _has(analysis: Analysis, op: kir.Contract, walked: str) -> bool:
+    return any(analysis.classes.label((op.result.id, k)) == walked for k in range(op.result.rank))
+
+
+def _masked(analysis: Analysis, walked: str, rows: str) -> bool:
+    """Whether the kernel compares places along the walked axis with places along the rows."""
+    for op in walk(analysis.kernel.body):
+        if isinstance(op, kir.Pointwise) and op.fn in _COMPARISONS and op.operands[0].dtype.name == "index":
+            found = {analysis.classes.label((op.result.id, k)) for k in range(op.result.rank)}
+            if walked in found and rows in found:
+                return True
+    return False
