@@ -391,7 +391,7 @@ def test_a_legal_program_has_no_problem(program):
 
 
 def test_every_rule_has_a_rejecting_case():
-    assert set(CASES) == set(RULES)
+    assert set(CASES) == {name for name, rule in RULES.items() if not rule.needs_kernel}
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import numpy as np
 from intent.construct import Analysis, GroupPlan, Inner, Plan, analyze, construct, resident, serial
 from intent.frontend import lower
 from intent.kir import Kernel
+from intent.passes import PASSES, Permissions
 from intent.physical import Guard, Program
 from intent.physical.verify import verify
 from intent.planning import default_plan, minimal_plan, random_plan
@@ -118,9 +119,13 @@ class Compiled:
         return legal(plan, analysis, capabilities)
 
     def program(self, plan: Plan) -> Program:
-        """The verified program of exactly this plan."""
-        program = self.constructed(plan)
-        verify(program)
+        """The program of exactly this plan, verified, also after every pass that changes it."""
+        program = made = self.constructed(plan)
+        verify(program, self.kernel)
+        for _, run in PASSES:
+            before, made = made, run(made, Permissions())
+            if made != before:
+                verify(made, self.kernel)
         return program
 
     def constructed(self, plan: Plan) -> Program:

@@ -162,10 +162,12 @@ class Variants:
         with stage(seconds, "construct"):
             constructed = construct(self._kernel, plan, self._analysis)
         with stage(seconds, "passes"):
-            program = refine(constructed, self._permissions)
-            program = expand(program, self._provider.capabilities.functions)
+            refined = refine(constructed, self._permissions)
+            program = expand(refined, self._provider.capabilities.functions)
         with stage(seconds, "verify"):
-            verify(program)
+            verify(refined, self._kernel)
+            if program is not refined:
+                verify(program)
         return Variant(plan=plan, program=program, provider=self._provider, seconds=seconds)
 
     def _require(self, variant: Variant, env: Mapping[Atom, int]) -> None:

@@ -170,7 +170,7 @@ class Judge:
         for stage, plan in self._chosen(analysis, capabilities, named):
             self.where["plan"] = plan
             made = self._stage(f"construct {stage}", partial(construct, kernel, plan, analysis))
-            self._stage(f"verify {stage}", partial(verify, made))
+            self._stage(f"verify {stage}", partial(verify, made, kernel))
             broken = _violated(made, extents, named)
             if broken:
                 self._fail(f"guards {stage}", "violated", broken)

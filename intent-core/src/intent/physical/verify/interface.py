@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from intent import kir
 from intent.physical.fragment import View
 from intent.physical.ops import Argument, LaunchValue
-from intent.physical.program import Program
+from intent.physical.program import Program, ScalarParam
+from intent.physical.verify.comparison import Comparison
 from intent.physical.verify.rule import EXTENT, SELF_CONTAINED, Problem, Rule, operations
 from intent.physical.walk import resources_of
 from intent.types import Extent
@@ -77,7 +79,36 @@ def _extents(program: Program) -> Iterator[tuple[Extent, str]]:
             yield op.extent, "launch value"
 
 
+def interface_faithful(comparison: Comparison) -> Iterator[Problem]:
+    """The program declares the kernel's parameters, in order, and every launch condition of it."""
+    program, kernel = comparison.program, comparison.kernel
+    wanted, seen = [_declared(p) for p in kernel.params], [_declared(p) for p in program.params]
+    if len(seen) != len(wanted):
+        yield Problem(text=f"the program has {len(seen)} parameters, the kernel {len(wanted)}")
+    for ours, theirs in zip(seen, wanted, strict=False):
+        if ours != theirs:
+            yield Problem(text=f"a parameter is declared as {_text(ours)}, in the kernel as {_text(theirs)}")
+    for condition in kernel.conditions:
+        if condition not in program.conditions:
+            yield Problem(text=f"the kernel's launch condition {condition.text} is missing")
+
+
+def _declared(parameter: View | ScalarParam | kir.View | kir.ScalarParam) -> tuple[object, ...]:
+    """What a caller has to know of a parameter."""
+    if isinstance(parameter, View | kir.View):
+        p = parameter
+        return (p.name, p.dtype, p.shape, p.mode, p.strides, p.alias, p.noalias)
+    if isinstance(parameter, kir.ScalarParam):
+        return (parameter.name, parameter.value.dtype)
+    return (parameter.name, parameter.dtype)
+
+
+def _text(declared: tuple[object, ...]) -> str:
+    return ", ".join(str(part) for part in declared if part is not None)
+
+
 RULES: Final = (
+    Rule(name="interface-faithful", sentence=SELF_CONTAINED, compare=interface_faithful),
     Rule(name="interface", sentence=SELF_CONTAINED, check=interface),
     Rule(name="launch-visible", sentence=EXTENT, check=launch_visible),
 )

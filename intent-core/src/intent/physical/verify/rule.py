@@ -4,17 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from intent.physical.ops import Op
 from intent.physical.program import Program
 from intent.physical.walk import walk
 
+if TYPE_CHECKING:
+    from intent.physical.verify.comparison import Comparison
+
 __all__ = [
-    "ACCESS", "ATOMIC", "BOUNDS", "BUFFER", "COORDINATES", "EXTENT", "FIRST_WRITE", "ORDERED", "OWNERSHIP",
-    "SELF_CONTAINED", "STRUCTURED", "TYPES", "Problem", "Rule", "operations",
+    "ACCESS", "ATOMIC", "BOUNDS", "BUFFER", "CONFLICT", "COORDINATES", "EFFECT", "EXTENT", "FIRST_WRITE", "NARROWING",
+    "ORDERED", "OWNERSHIP", "REGION", "SELF_CONTAINED", "SENTENCES", "STRUCTURED", "TYPES", "Problem", "Rule",
+    "operations",
 ]  # fmt: skip
 
+EFFECT: Final = "Each KIR-observable effect is covered by exactly one physical execution slice."
+CONFLICT: Final = "Unordered conflicts are resolved by unique, reduction, or atomic semantics."
+REGION: Final = (
+    "Every region fold/scan has complete segment source relations, summarizer, identity, combine, and scan "
+    "apply/emit/result assembly, without segment identity/extent leaking into a KIR-observable value."
+)
+NARROWING: Final = (
+    "Every active-member/range narrowing is an explicit subset of the original relation with a typed "
+    "predicate/range proof. It must not be reconstructed from shape, operation name, or an origin side record."
+)
 OWNERSHIP: Final = (
     "Ownership of every logical result/member is complete without overlap undefined by the semantics."
 )
@@ -57,13 +71,35 @@ class Problem:
     op: Op | None = None
 
 
+def _nothing(_: Program | Comparison) -> Iterator[Problem]:
+    return iter(())
+
+
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """A named check. ``sentence`` is the sentence of the spec's construction verifier that it implements."""
+    """A named check. ``sentence`` is the sentence of the spec's construction verifier that it implements.
+
+    ``check`` looks at the program alone. ``compare`` looks at the program beside the frozen kernel it was made from,
+    operation by operation. ``trial`` says what breaks the rule when both are executed on small inputs.
+    """
 
     name: str
     sentence: str
-    check: Callable[[Program], Iterator[Problem]]
+    check: Callable[[Program], Iterator[Problem]] = _nothing
+    compare: Callable[[Comparison], Iterator[Problem]] = _nothing
+    trial: str = ""
+
+    @property
+    def needs_kernel(self) -> bool:
+        """Whether the rule has nothing to say about a program alone."""
+        return self.check is _nothing
+
+
+SENTENCES: Final = (
+    EFFECT, OWNERSHIP, ORDERED, CONFLICT, ACCESS, FIRST_WRITE, STRUCTURED, REGION, TYPES, EXTENT, BUFFER, BOUNDS,
+    COORDINATES, NARROWING, ATOMIC, SELF_CONTAINED,
+)  # fmt: skip
+"""What the construction verifier has to check, in the order of the specification."""
 
 
 def operations(program: Program) -> Iterator[Op]:

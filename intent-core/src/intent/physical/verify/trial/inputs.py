@@ -1,0 +1,239 @@
+"""Inputs of a trial: small extents that the launch conditions allow, and data for every parameter.
+
+Extents are chosen so that blocks repeat and the last one is partial, as far as the work stays within a budget.
+Index data must stay inside what it indexes, and is tried in several patterns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+import numpy as np
+
+from intent import kir
+from intent.kir.walk import operands_of, regions_of, walk
+from intent.physical.ops import Constant, LaunchValue, Loop
+from intent.physical.program import Guard, Program
+from intent.physical.verify.rule import operations
+from intent.physical.verify.trial.ring import Array, fingerprint, scramble, storage
+from intent.types import DType, Extent
+from intent.types.dtypes import BOOL
+from intent.types.extent import Atom, Dyn, Scalar, Symbol
+
+__all__ = ["PATTERNS", "Inputs", "assignments"]
+
+PATTERNS: Final = ("ordinals", "steps", "spread", "halves", "zeros", "ones")
+"""What index data holds: its own position, the number of its parameter, small numbers at random, half its position,
+nothing but zero, nothing but one."""
+
+_SMALL: Final = (3, 2, 4, 5, 1, 6, 8)
+_TRIES: Final = 4096
+_EACH: Final = 6
+Binding = dict[Atom, int]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """One set of inputs: values of extents, and the pattern of index data."""
+
+    extents: Mapping[Atom, int]
+    pattern: str
+    indices: tuple[str, ...]
+
+    def size(self, shape: tuple[Extent, ...]) -> tuple[int, ...]:
+        """A shape in numbers."""
+        return tuple(e.evaluate(self.extents) for e in shape)
+
+    def contents(self, name: str, dtype: DType, shape: tuple[int, ...]) -> Array:
+        """Initial elements of a view, flat."""
+        count = int(np.prod(shape, dtype=np.int64))
+        position = np.arange(count, dtype=np.int64)
+        noise = scramble(position, fingerprint(f"view {name}"))
+        if dtype is BOOL:
+            return np.asarray((noise & 1) != 0)
+        if dtype.is_float:
+            return noise
+        if name not in self.indices:
+            return noise.astype(storage(dtype))
+        last = position % shape[-1] if shape else position
+        chosen = {
+            "ordinals": last,
+            "steps": last * 0 + self.indices.index(name),
+            "spread": (noise & 0xFFFF) % 3,
+            "halves": last // 2,
+            "zeros": last * 0,
+            "ones": last * 0 + 1,
+        }
+        return chosen[self.pattern].astype(storage(dtype))
+
+    def argument(self, name: str, dtype: DType) -> Array:
+        """The value of a scalar parameter."""
+        if dtype is BOOL:
+            return np.asarray(True)
+        if dtype.is_float:
+            return scramble(np.asarray(np.int64(1)), fingerprint(f"argument {name}"))
+        return np.asarray(self.extents.get(Scalar(name), 2), storage(dtype))
+
+
+def index_views(kernel: kir.Kernel) -> tuple[str, ...]:
+    """The views, in order, whose elements reach a coordinate, a bound, an extent or a bin."""
+    made: dict[int, kir.Op] = {r.id: op for op in walk(kernel.body) for r in op.results}
+    values: dict[int, kir.Value] = {v.id: v for op in walk(kernel.body) for v in op.results}
+    owner = {a.id: op for op in walk(kernel.body) for region in regions_of(op) for a in region.args}
+    wanted: list[kir.Value] = []
+    for op in walk(kernel.body):
+        match op:
+            case kir.Load() | kir.Store() | kir.ScatterReduce() | kir.Atomic() | kir.Gather():
+                wanted += op.relation.coordinates
+            case kir.For():
+                wanted += (op.begin, op.end, op.step)
+            case kir.Iota():
+                wanted += (op.begin, op.step)
+            case kir.Histogram():
+                wanted.append(op.values)
+            case kir.SparseContract():
+                wanted += op.metadata
+            case kir.AssumeInBounds():
+                wanted.append(op.index)
+            case kir.ExtentValue():
+                wanted += _measured((op.extent,), values)
+        for result in op.results:
+            wanted += _measured(result.shape, values)
+    seen: set[int] = set()
+    found: set[str] = set()
+    while wanted:
+        value = wanted.pop()
+        source = made.get(value.id) or owner.get(value.id)
+        if value.id in seen or source is None:
+            continue
+        seen.add(value.id)
+        if isinstance(source, kir.Load) and isinstance(source.source, kir.View):
+            found.add(source.source.name)
+        wanted += operands_of(source)
+        for region in regions_of(source):
+            wanted += region.yields
+    return tuple(view.name for view in kernel.views if view.name in found)
+
+
+def _measured(shape: tuple[Extent, ...], values: Mapping[int, kir.Value]) -> list[kir.Value]:
+    """The values of the kernel that extents rest on."""
+    return [values[a.value] for e in shape for a in e.atoms() if isinstance(a, Dyn) and a.value in values]
+
+
+class _Search:
+    """Backtracking over the values of extents, in order of preference."""
+
+    def __init__(self, kernel: kir.Kernel, program: Program, *, blocks: bool) -> None:
+        self.conditions = kernel.conditions
+        self.guards = program.guards
+        self.aims = [(c.lhs - c.rhs, 0) for c in kernel.conditions if c.kind == "equal"]
+        self.aims += [(g.extent, n) for g in program.guards for n in _of_guard(g, blocks=blocks)]
+        self.prefer = _preferences(kernel, program, blocks=blocks)
+        self.tries = _TRIES
+        self.extents = [e for view in kernel.views for e in view.shape]
+
+    def run(self) -> Iterator[Binding]:
+        yield from self._choose(list(self.prefer), {})
+
+    def _choose(self, left: list[Atom], bound: Binding) -> Iterator[Binding]:
+        if not left:
+            yield dict(bound)
+            return
+        atom, *rest = left
+        for value in dict.fromkeys((*self._solutions(atom, bound), *self.prefer[atom])):
+            self.tries -= 1
+            if self.tries < 0:
+                return
+            bound[atom] = value
+            if self._allowed(bound, atom):
+                yield from self._choose(rest, bound)
+            del bound[atom]
+
+    def _solutions(self, atom: Atom, bound: Binding) -> Iterator[int]:
+        """Values of the atom that make an extent what is asked for, where the extent is linear in it."""
+        for extent, wanted in self.aims:
+            if atom not in extent.atoms() or not _ready((extent,), bound | {atom: 0}, atom):
+                continue
+            first, second = (extent.evaluate(bound | {atom: k}) for k in (0, 1))
+            slope = second - first
+            if slope and (wanted - first) % slope == 0 and (wanted - first) // slope >= 1:
+                yield (wanted - first) // slope
+
+    def _allowed(self, bound: Binding, newest: Atom) -> bool:
+        """Whether everything that can be checked now holds."""
+        for condition in self.conditions:
+            if _ready((condition.lhs, condition.rhs), bound, newest):
+                lhs, rhs = condition.lhs.evaluate(bound), condition.rhs.evaluate(bound)
+                if not condition.holds(lhs, rhs):
+                    return False
+        for guard in self.guards:
+            if _ready((guard.extent,), bound, newest) and not guard.holds(guard.extent.evaluate(bound)):
+                return False
+        return all(e.evaluate(bound) >= 1 for e in self.extents if _ready((e,), bound, newest))
+
+
+def _ready(extents: tuple[Extent, ...], bound: Binding, newest: Atom) -> bool:
+    atoms = {a for e in extents for a in e.atoms() if isinstance(a, Symbol | Scalar)}
+    return newest in atoms and atoms <= bound.keys() and all(e.launch_visible for e in extents)
+
+
+def _preferences(kernel: kir.Kernel, program: Program, *, blocks: bool) -> dict[Atom, tuple[int, ...]]:
+    """Values to try per atom: first (with ``blocks``) more than one block, then few."""
+    wanted: dict[Atom, list[int]] = {}
+    for extent in _extents(kernel, program):
+        for atom in extent.atoms():
+            if isinstance(atom, Symbol | Scalar):
+                wanted.setdefault(atom, [])
+    if blocks:
+        for extent, block in _blocks(program):
+            for atom in extent.atoms():
+                if atom in wanted and block > 1:
+                    wanted[atom].append(block + 1 + block // 4)
+    literals = {k for c in kernel.conditions for e in (c.lhs, c.rhs) for _, k in e.terms if 1 < k <= 256}
+    many = sorted({k * n for k in literals for n in (1, 2, 3)})
+    found = {}
+    for number, (atom, values) in enumerate(wanted.items()):
+        small = _SMALL[number % 2 :] + _SMALL[: number % 2]
+        found[atom] = tuple(dict.fromkeys((*values, *small, *many)))
+    return found
+
+
+def _of_guard(guard: Guard, *, blocks: bool) -> list[int]:
+    match guard.kind:
+        case "equal":
+            return [guard.bound]
+        case "divisible":
+            return [2 * guard.bound, guard.bound] if blocks else [guard.bound]
+        case "at_most":
+            return [n for n in (max(1, guard.bound * 3 // 4),) if blocks]
+
+
+def _extents(kernel: kir.Kernel, program: Program) -> Iterator[Extent]:
+    yield from (e for view in kernel.views for e in view.shape)
+    yield from (e for condition in kernel.conditions for e in (condition.lhs, condition.rhs))
+    yield from (guard.extent for guard in program.guards)
+    yield from (axis.extent for segment in program.segments for axis in segment.axes)
+    yield from (op.extent for op in walk(kernel.body) if isinstance(op, kir.ExtentValue))
+    yield from (e for op in walk(kernel.body) for value in op.results for e in value.shape)
+    yield from (op.extent for op in operations(program) if isinstance(op, LaunchValue))
+
+
+def _blocks(program: Program) -> Iterator[tuple[Extent, int]]:
+    """Extents that are walked in blocks, with the block: axes of program space and counted loops."""
+    for segment in program.segments:
+        yield from ((axis.extent, axis.block) for axis in segment.axes)
+    made = {r.id: op for op in operations(program) for r in op.results}
+    for op in operations(program):
+        if isinstance(op, Loop):
+            end, step = made.get(op.end.id), made.get(op.step.id)
+            if isinstance(end, LaunchValue) and isinstance(step, Constant):
+                yield end.extent, int(step.value)
+
+
+def assignments(kernel: kir.Kernel, program: Program) -> Iterator[Binding]:
+    """Legal values of all extents: with several blocks per axis first, then small ones."""
+    for blocks in (True, False):
+        yield from islice(_Search(kernel, program, blocks=blocks).run(), _EACH)

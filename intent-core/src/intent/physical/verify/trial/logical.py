@@ -1,0 +1,412 @@
+"""The kernel's own meaning on the inputs of a trial: whole tensors, statement by statement, in program order.
+
+Relations are composed here by evaluating them: a coordinate is a tensor of numbers, and slices, broadcasts, reshapes
+and transposes act on it as the logical program defines. Nothing of construction is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from intent import kir
+from intent.physical.verify.trial.events import Events
+from intent.physical.verify.trial.inputs import Inputs
+from intent.physical.verify.trial.ring import Array, Ring, fingerprint, storage
+from intent.types import DType, Extent
+from intent.types.dtypes import INDEX
+from intent.types.extent import Atom, Dyn
+
+__all__ = ["HANDLERS", "MOST_PASSES", "NOTHING", "Logical", "Unclean", "Undecided", "handles"]
+
+NOTHING: Final = fingerprint("nothing")
+"""What storage holds before it is written."""
+MOST_PASSES: Final = 40
+"""Passes after which a ``while`` is ended on both sides: its end may rest on the numbers that the ring replaces."""
+
+
+class Unclean(Exception):
+    """The inputs break a rule of the language (a promise, a domain), so that the kernel has no meaning on them."""
+
+
+class Undecided(Exception):
+    """The kernel has more than one meaning in the ring, or none: what it holds is no exact arithmetic."""
+
+
+Handler = Callable[["Logical", Any], None]
+HANDLERS: Final[dict[type[kir.Op], Handler]] = {}
+
+
+def handles(kind: type[kir.Op]) -> Callable[[Handler], Handler]:
+    """Register what an operation does."""
+
+    def register(function: Handler) -> Handler:
+        HANDLERS[kind] = function
+        return function
+
+    return register
+
+
+class _Extents(Mapping[Atom, int]):
+    """Values of atoms: those of the launch, and those that are values of the kernel."""
+
+    def __init__(self, launch: Mapping[Atom, int], values: dict[int, Array], bound: dict[Atom, int]) -> None:
+        self._launch, self._values, self._bound = launch, values, bound
+
+    def __getitem__(self, atom: Atom) -> int:
+        if isinstance(atom, Dyn):
+            found = self._bound.get(atom)
+            return int(self._values[atom.value]) if found is None else found
+        return self._launch[atom]
+
+    def __iter__(self) -> Iterator[Atom]:
+        return iter(self._launch)
+
+    def __len__(self) -> int:
+        return len(self._launch)
+
+
+class Logical:
+    """One execution of a kernel.
+
+    ``blocks``: into how long slices each region operation cuts its source. ``in_order``: combines of the author's
+    are applied to the identity and one element after the other, not pair by pair.
+    """
+
+    def __init__(
+        self,
+        kernel: kir.Kernel,
+        inputs: Inputs,
+        ring: Ring,
+        blocks: Mapping[int, int],
+        *,
+        in_order: bool = False,
+    ) -> None:
+        self.kernel, self.inputs, self.ring, self.blocks = kernel, inputs, ring, blocks
+        self.in_order = in_order
+        self.values: dict[int, Array] = {}
+        self.events = Events()
+        self.slices: dict[Atom, int] = {}
+        self.memory: dict[str, Array] = {}
+        self.written: dict[int, Array] = {}
+        self.buffers: dict[int, Array] = {}
+        self.trace: dict[int, list[Array]] | None = None
+        """What operations computed, by id; kept only when it is asked for."""
+        self.extents = _Extents(inputs.extents, self.values, self.slices)
+
+    def run(self) -> None:
+        """Execute the kernel. Raises Unclean or Undecided."""
+        for view in self.kernel.views:
+            shape = self.inputs.size(view.shape)
+            contents = self.inputs.contents(place(view), view.dtype, shape)
+            known = self.memory.get(place(view))
+            if known is None or known.size < contents.size:
+                self.memory[place(view)] = contents
+        arguments = [self.inputs.argument(p.name, p.value.dtype) for p in self.kernel.scalars]
+        self.region(self.kernel.body, arguments)
+
+    # -- regions -----------------------------------------------------------------------------------------------------
+
+    def region(self, region: kir.Region, arguments: Sequence[Array]) -> tuple[Array, ...]:
+        """Execute a region with these arguments; what it yields."""
+        for value, array in zip(region.args, arguments, strict=True):
+            self.values[value.id] = array
+        for op in region.ops:
+            HANDLERS[type(op)](self, op)
+            if self.trace is not None:
+                self.trace.setdefault(op.id, []).extend(self.values[r.id] for r in op.results)
+        return tuple(self.values[value.id] for value in region.yields)
+
+    def __getitem__(self, value: kir.Value) -> Array:
+        return self.values[value.id]
+
+    def __setitem__(self, value: kir.Value, array: Array) -> None:
+        self.values[value.id] = np.asarray(array)
+
+    def size(self, shape: Sequence[Extent]) -> tuple[int, ...]:
+        """A shape in numbers."""
+        return tuple([e.evaluate(self.extents) for e in shape])
+
+    def number(self, value: kir.Value) -> int:
+        """A scalar as a Python number."""
+        return int(self.values[value.id])
+
+    # -- relations ---------------------------------------------------------------------------------------------------
+
+    def elements(
+        self,
+        relation: kir.Relation,
+        extents: Sequence[int],
+        shape: tuple[int, ...],
+        assumed: Sequence[bool] = (),
+    ) -> tuple[Array, Array]:
+        """The row-major number of the element at every point of ``shape``, and which points are inside."""
+        number = np.zeros((1,) * len(shape), np.int64)
+        inside = np.ones((1,) * len(shape), np.bool_)
+        for k, (coordinate, axes) in enumerate(zip(relation.coordinates, relation.axes, strict=True)):
+            at = self.spread(self[coordinate], axes, len(shape))
+            here = (at >= 0) & (at < extents[k])
+            if k < len(assumed) and assumed[k] and not np.all(here):
+                raise Unclean("a coordinate that is promised to be inside is not")
+            inside = inside & here
+            number = number * extents[k] + at
+        return np.broadcast_to(number, shape), np.broadcast_to(inside, shape)
+
+    def spread(self, array: Array, axes: Sequence[int], rank: int) -> Array:
+        """Axis j of the array as axis ``axes[j]`` of a shape of this rank."""
+        shape = [1] * rank
+        for j, axis in enumerate(axes):
+            shape[axis] = array.shape[j]
+        return np.asarray(array).reshape(shape)
+
+
+def place(view: kir.View) -> str:
+    """What views that may be the same memory have in common."""
+    return view.alias or view.name
+
+
+# -- values without memory -------------------------------------------------------------------------------------
+
+
+@handles(kir.Constant)
+def _constant(m: Logical, op: kir.Constant) -> None:
+    m[op.result] = m.ring.constant(op.value, op.result.dtype)
+
+
+@handles(kir.ExtentValue)
+def _extent(m: Logical, op: kir.ExtentValue) -> None:
+    m[op.result] = np.asarray(op.extent.evaluate(m.extents), np.int64)
+
+
+@handles(kir.Iota)
+def _iota(m: Logical, op: kir.Iota) -> None:
+    (count,) = m.size(op.result.shape)
+    if count < 0:
+        raise Unclean("a region ends before it begins")
+    m[op.result] = m.number(op.begin) + m.number(op.step) * np.arange(count, dtype=np.int64)
+
+
+@handles(kir.Pointwise)
+def _pointwise(m: Logical, op: kir.Pointwise) -> None:
+    m[op.result] = m.ring.pointwise(op.fn, op.operands[-1].dtype, tuple(m[v] for v in op.operands))
+
+
+@handles(kir.Cast)
+def _cast(m: Logical, op: kir.Cast) -> None:
+    m[op.result] = m.ring.cast(m[op.value], op.value.dtype, op.result.dtype)
+
+
+@handles(kir.Bitcast)
+def _bitcast(m: Logical, op: kir.Bitcast) -> None:
+    m[op.result] = m.ring.bitcast(m[op.value], op.value.dtype, op.result.dtype)
+
+
+@handles(kir.Broadcast)
+def _broadcast(m: Logical, op: kir.Broadcast) -> None:
+    shape = m.size(op.result.shape)
+    try:
+        m[op.result] = np.broadcast_to(m.spread(m[op.value], op.axes, len(shape)), shape)
+    except ValueError:
+        raise Unclean("extents that a broadcast joins differ") from None
+
+
+@handles(kir.Reshape)
+def _reshape(m: Logical, op: kir.Reshape) -> None:
+    try:
+        m[op.result] = np.reshape(m[op.value], m.size(op.result.shape))
+    except ValueError:
+        raise Unclean("a reshape changes the number of elements") from None
+
+
+@handles(kir.Transpose)
+def _transpose(m: Logical, op: kir.Transpose) -> None:
+    m[op.result] = np.transpose(m[op.value], op.permutation)
+
+
+@handles(kir.Join)
+def _join(m: Logical, op: kir.Join) -> None:
+    m[op.result] = np.stack([m[op.lhs], m[op.rhs]], axis=-1)
+
+
+@handles(kir.Gather)
+def _gather(m: Logical, op: kir.Gather) -> None:
+    source = m[op.source]
+    m[op.result] = _selected(m, op, source.ravel(), source.shape, ())
+
+
+def _selected(
+    m: Logical, op: kir.Gather | kir.Load, flat: Array, extents: tuple[int, ...], assumed: Sequence[bool]
+) -> Array:
+    """Elements of ``flat`` through the relation of ``op``; the fill where nothing is read."""
+    shape = m.size(op.result.shape)
+    if op.valid is None:
+        number, inside = m.elements(op.relation, extents, shape, assumed)
+    else:
+        number, inside = m.elements(op.relation, extents, shape)
+        valid = np.broadcast_to(m[op.valid], shape)
+        if any(assumed) and bool(np.any(valid & ~inside)):
+            raise Unclean("a coordinate that is promised to be inside is not")
+        inside = inside & valid
+    if isinstance(op, kir.Load):
+        m.events.reads[op.id].append(number[inside])
+    fill = m.ring.constant(0, op.result.dtype) if op.fill is None else m[op.fill]
+    if flat.size == 0:
+        return np.broadcast_to(fill, shape)
+    return np.where(inside, flat[np.where(inside, number, 0)], fill)
+
+
+# -- memory ----------------------------------------------------------------------------------------------------------
+
+
+def storage_of(m: Logical, resource: kir.Resource) -> Array:
+    """The flat elements of a view or buffer."""
+    return m.memory[place(resource)] if isinstance(resource, kir.View) else m.buffers[resource.id]
+
+
+@handles(kir.Load)
+def _load(m: Logical, op: kir.Load) -> None:
+    m[op.result] = _selected(m, op, storage_of(m, op.source), m.size(op.source.shape), op.assumed)
+
+
+@handles(kir.AssumeInBounds)
+def _assume(m: Logical, op: kir.AssumeInBounds) -> None:
+    at, (extent,) = m[op.index], m.size((op.target.shape[op.axis],))
+    if not np.all((at >= 0) & (at < extent)):
+        raise Unclean("an index that is promised to be inside is not")
+
+
+@handles(kir.BufferAlloc)
+def _allocate(m: Logical, op: kir.BufferAlloc) -> None:
+    shape = m.size(op.buffer.shape)
+    count = int(np.prod(shape, dtype=np.int64))
+    contents = np.full(count, NOTHING).astype(storage(op.buffer.dtype))
+    if op.init is not None:
+        contents = np.array(np.broadcast_to(m[op.init], shape), storage(op.buffer.dtype)).ravel()
+        m.events.writes[op.id].add(np.arange(count, dtype=np.int64), (contents,))
+    m.buffers[op.buffer.id] = contents
+
+
+def _where(
+    m: Logical,
+    op: kir.Store | kir.ScatterReduce | kir.Atomic,
+    shape: tuple[int, ...],
+    assumed: Sequence[bool] = (),
+) -> tuple[Array, Array]:
+    """The elements that a write goes to, flat, and the flat points of its shape that take part."""
+    number, inside = m.elements(op.relation, m.size(op.target.shape), shape)
+    valid = np.ones((), np.bool_) if op.valid is None else m[op.valid]
+    if any(assumed) and bool(np.any(valid & ~inside)):
+        raise Unclean("a coordinate that is promised to be inside is not")
+    taken = np.flatnonzero(np.broadcast_to(inside & valid, shape))
+    return number.ravel()[taken], taken
+
+
+def _flat(array: Array, shape: tuple[int, ...], taken: Array) -> Array:
+    return np.broadcast_to(array, shape).ravel()[taken]
+
+
+@handles(kir.Store)
+def _store(m: Logical, op: kir.Store) -> None:
+    shape = m.size(op.value.shape)
+    elements, taken = _where(m, op, shape, op.assumed)
+    if np.unique(elements).size != elements.size:
+        raise Unclean("a unique write meets an element twice")
+    values = _flat(m[op.value], shape, taken)
+    storage_of(m, op.target)[elements] = values
+    m.events.writes[op.id].add(elements, (values,))
+
+
+@handles(kir.ScatterReduce)
+def _scatter(m: Logical, op: kir.ScatterReduce) -> None:
+    shape = m.size(op.value.shape)
+    elements, taken = _where(m, op, shape)
+    values = _flat(m[op.value], shape, taken)
+    flat = storage_of(m, op.target)
+    if op.kind is not None:
+        combine_at(m.ring, flat, elements, values, op.kind, op.target.dtype)
+    else:
+        assert op.combine is not None
+        for at, value in zip(elements, values, strict=True):
+            (flat[at],) = m.region(op.combine, (flat[at], value))
+    m.events.writes[op.id].add(elements, ())
+
+
+def combine_at(ring: Ring, flat: Array, elements: Array, values: Array, kind: str, dtype: DType) -> None:
+    """``flat[e] = flat[e] (kind) v`` for every pair, collisions included."""
+    if kind in ("sum", "add") and dtype.is_float and ring.infinite:
+        for at, value in zip(elements, values, strict=True):
+            flat[at] = ring.add(flat[at], value)
+        return
+    function = {
+        "sum": np.add, "add": np.add, "max": np.maximum, "min": np.minimum, "and": np.bitwise_and,
+        "or": np.bitwise_or, "xor": np.bitwise_xor,
+    }[kind]  # fmt: skip
+    function.at(flat, elements, values)
+
+
+@handles(kir.Atomic)
+def _atomic(m: Logical, op: kir.Atomic) -> None:
+    operands = tuple(m[v] for v in op.operands)
+    shapes = [v.shape for v in (*op.results, *op.operands)]
+    shape = m.size(max(shapes, key=len, default=()))
+    elements, taken = _where(m, op, shape)
+    given = tuple(_flat(v, shape, taken) for v in operands)
+    apply_atomic(m.ring, storage_of(m, op.target), op.kind, elements, given, op.target.dtype)
+    m.events.writes[op.id].add(elements, given)
+    for k, result in enumerate(op.results):
+        found = np.zeros(int(np.prod(shape, dtype=np.int64)), storage(result.dtype))
+        found[taken] = m.ring.opaque((elements, *given), fingerprint(f"found {op.id} {k}"), result.dtype)
+        m[result] = found.reshape(shape)
+
+
+def apply_atomic(
+    ring: Ring, flat: Array, kind: str, elements: Array, operands: tuple[Array, ...], dtype: DType
+) -> None:
+    """The change of memory; what an atomic finds there is some value that depends on place and operands only."""
+    if kind in ("add", "max", "min", "and", "or", "xor"):
+        combine_at(ring, flat, elements, operands[0], kind, dtype)
+    elif kind in ("store", "exchange", "compare_exchange"):
+        flat[elements] = operands[-1]
+
+
+# -- control -----------------------------------------------------------------------------------------------------------
+
+
+@handles(kir.For)
+def _for(m: Logical, op: kir.For) -> None:
+    begin, end, step = m.number(op.begin), m.number(op.end), m.number(op.step)
+    if step < 1:
+        raise Unclean("a domain's step is not positive")
+    carries = tuple(m[v] for v in op.inits)
+    for point in range(begin, end, step):
+        carries = m.region(op.body, (np.asarray(point, INDEX.numpy), *carries))
+    for value, array in zip(op.results, carries, strict=True):
+        m[value] = array
+
+
+@handles(kir.If)
+def _if(m: Logical, op: kir.If) -> None:
+    condition = m[op.condition]
+    if condition.ndim == 0:
+        yields = m.region(op.then if condition else op.orelse, ())
+    else:  # a combine of scalars, applied to many elements at once
+        sides = m.region(op.then, ()), m.region(op.orelse, ())
+        yields = tuple(np.where(condition, a, b) for a, b in zip(*sides, strict=True))
+    for value, array in zip(op.results, yields, strict=True):
+        m[value] = array
+
+
+@handles(kir.While)
+def _while(m: Logical, op: kir.While) -> None:
+    carries = tuple(m[v] for v in op.inits)
+    for _ in range(MOST_PASSES):
+        (more,) = m.region(op.condition, carries)
+        if np.ndim(more):
+            raise Undecided("a loop inside a combine")
+        if not more:
+            break
+        carries = m.region(op.body, carries)
+    for value, array in zip(op.results, carries, strict=True):
+        m[value] = array

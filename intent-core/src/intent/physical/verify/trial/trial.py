@@ -1,0 +1,217 @@
+"""A program against its kernel on small inputs, in exact arithmetic: where they part first.
+
+The kernel is executed as it stands and the program instance by instance, on extents small enough to be done at once
+and chosen so that blocks repeat and the last one is partial. In the ring (see ``ring``) every legal order gives the
+same numbers, so the writes of every effect must be the very same: as many, to the same elements, of the same values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from intent import kir
+from intent.kir.walk import walk
+from intent.physical.ops import BufferAlloc, Constant, Loop, Pointwise
+from intent.physical.program import Program
+from intent.physical.verify.rule import operations
+from intent.physical.verify.trial import execution, regions, structured
+from intent.physical.verify.trial.cause import Difference, Part, cause
+from intent.physical.verify.trial.effort import SCRAMBLED, too_much
+from intent.physical.verify.trial.events import Writes
+from intent.physical.verify.trial.inputs import PATTERNS, Inputs, assignments, index_views
+from intent.physical.verify.trial.logical import Logical, Unclean, Undecided, place
+from intent.physical.verify.trial.machine import Machine, Targets, Trap
+from intent.physical.verify.trial.ring import Array, Ring
+
+__all__ = ["Difference", "Trial", "attempt", "targets_of"]
+
+_REGISTERED: Final = (execution, regions, structured)
+"""Importing these registers what operations do."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """What a trial found. ``decided``: whether the effects were compared; else ``reason`` says why not."""
+
+    decided: bool
+    reason: str = ""
+    difference: Difference | None = None
+    inputs: Inputs | None = None
+
+
+def attempt(program: Program, kernel: kir.Kernel) -> Trial:
+    """Run both on inputs on which the kernel has a meaning."""
+    reason = "no small extents satisfy the launch conditions and guards"
+    views = index_views(kernel)
+    for extents in assignments(kernel, program):
+        if too_much(program, kernel, extents):
+            reason = "the smallest extents still ask for too much work"
+            continue
+        for pattern in PATTERNS if views else PATTERNS[:1]:
+            inputs = Inputs(extents, pattern, views)
+            try:
+                return _compare(program, kernel, inputs)
+            except Unclean as error:
+                reason = str(error)
+            except Undecided as error:
+                return Trial(decided=False, reason=str(error))
+    return Trial(decided=False, reason=reason)
+
+
+def _compare(program: Program, kernel: kir.Kernel, inputs: Inputs) -> Trial:
+    with np.errstate(all="ignore"):
+        return _executed(program, kernel, inputs)
+
+
+def _executed(program: Program, kernel: kir.Kernel, inputs: Inputs) -> Trial:
+    ring = Ring(infinite=_infinite(program, kernel))
+    blocks = _blocks(program)
+    logical = Logical(kernel, inputs, ring, blocks)
+    logical.run()
+    machine = Machine(program, inputs, ring, targets_of(program, kernel))
+    try:
+        machine.run()
+    except Trap as trap:
+        found = Difference(rule=trap.rule, text=trap.text, op=trap.op)
+        return Trial(decided=True, difference=found, inputs=inputs)
+    difference = next(_differences(logical, machine), None)
+    if difference is None:
+        return Trial(decided=True, inputs=inputs)
+    _require_same_functions(program, kernel)
+    for in_order, cut in ((True, blocks), (True, {}), (False, {})) if _author_combines(kernel) else ():
+        other = Logical(kernel, inputs, ring, cut, in_order=in_order)
+        other.run()
+        if next(_differences(other, machine), None) is None:
+            return Trial(decided=True, inputs=inputs)
+        if not _same(logical, other):
+            raise Undecided("the author's laws hold for numbers, but not in the ring")
+    return Trial(decided=True, difference=cause(program, logical, machine, difference), inputs=inputs)
+
+
+def _require_same_functions(program: Program, kernel: kir.Kernel) -> None:
+    """A function that the program spells with others is no number of the ring."""
+    spelled = {op.fn for op in operations(program) if isinstance(op, Pointwise)}
+    for op in walk(kernel.body):
+        if isinstance(op, kir.Pointwise) and op.fn in SCRAMBLED and op.fn not in spelled:
+            raise Undecided(f"'{op.fn}' is spelled with other functions")
+
+
+def _author_combines(kernel: kir.Kernel) -> bool:
+    """Whether the order of evaluation rests on laws of the author's."""
+    region = kir.RegionFold | kir.RegionScan
+    return any(
+        isinstance(op, region) or (isinstance(op, kir.Reduce | kir.Scan) and op.combine is not None)
+        for op in walk(kernel.body)
+    )
+
+
+def _same(a: Logical, b: Logical) -> bool:
+    """Whether two executions of a kernel wrote the same."""
+    if a.events.writes.keys() != b.events.writes.keys():
+        return False
+    return all(
+        np.array_equal(x, y)
+        for key, writes in a.events.writes.items()
+        for x, y in zip(writes.sorted(), b.events.writes[key].sorted(), strict=True)
+    )
+
+
+def targets_of(program: Program, kernel: kir.Kernel) -> Targets:
+    """What the kernel's writes go to, and which buffers of the program are the kernel's."""
+    effects: dict[int, kir.Resource] = {}
+    collisions: set[int] = set()
+    allocated: dict[int, kir.Buffer] = {}
+    for op in walk(kernel.body):
+        match op:
+            case kir.Store() | kir.Atomic():
+                effects[op.id] = op.target
+            case kir.ScatterReduce():
+                effects[op.id] = op.target
+                collisions.add(op.id)
+            case kir.BufferAlloc():
+                allocated[op.id] = op.buffer
+                if op.init is not None:
+                    effects[op.id] = op.buffer
+    buffers = {
+        op.buffer.id: allocated[op.origin]
+        for op in operations(program)
+        if isinstance(op, BufferAlloc)
+        and op.origin in allocated
+        and op.buffer.name == allocated[op.origin].name
+    }
+    return Targets(effects=effects, buffers=buffers, collisions=frozenset(collisions))
+
+
+def _differences(logical: Logical, machine: Machine) -> Iterator[Part]:
+    kept = set(machine.targets.buffers.values())
+    for op in walk(logical.kernel.body):
+        target = machine.targets.effects.get(op.id)
+        if target is None or (isinstance(target, kir.Buffer) and target not in kept):
+            continue
+        wanted, seen = logical.events.writes.get(op.id), machine.events.writes.get(op.id)
+        found = _writes(op, target, wanted or Writes(), seen or Writes())
+        if found is not None:
+            yield found
+    for view in logical.kernel.views:
+        ours, theirs = machine.memory[place(view)], logical.memory[place(view)]
+        if _settled(logical.kernel, view) and not np.array_equal(ours, theirs):
+            count = int(np.sum(ours != theirs))
+            text = f"'{view.name}' differs in {count} of {ours.size} elements at the end, though its writes do not"
+            yield Part(effect=None, text=text)
+
+
+def _settled(kernel: kir.Kernel, view: kir.View) -> bool:
+    """Whether the final contents of a view do not depend on the order of atomics."""
+    return not any(
+        isinstance(op, kir.Atomic)
+        and isinstance(op.target, kir.View)
+        and place(op.target) == place(view)
+        and op.kind in ("store", "exchange", "compare_exchange")
+        for op in walk(kernel.body)
+    )
+
+
+def _writes(op: kir.Op, target: kir.Resource, wanted: Writes, seen: Writes) -> Part | None:
+    (elements, digests), (others, theirs) = wanted.sorted(), seen.sorted()
+    if isinstance(target, kir.Buffer):  # copies of one buffer may be written by each of their owners
+        elements, digests = _distinct(elements, digests)
+        others, theirs = _distinct(others, theirs)
+    if not np.array_equal(elements, others):
+        strange, lost = np.setdiff1d(others, elements), np.setdiff1d(elements, others)
+        text = (
+            f"'{target.name}' is written {others.size} times instead of {elements.size}: "
+            f"{lost.size} elements are left out, {strange.size} are written that should not be"
+        )
+        return Part(effect=op, text=text, strange=strange.size, lost=lost.size, written=others.size)
+    if not np.array_equal(digests, theirs):
+        count = int(np.sum(digests != theirs))
+        return Part(effect=op, text=f"{count} of {elements.size} writes of '{target.name}' have other values")
+    return None
+
+
+def _distinct(elements: Array, digests: Array) -> tuple[Array, Array]:
+    pairs = np.unique(np.stack([elements, digests]), axis=1)
+    return pairs[0], pairs[1]
+
+
+def _infinite(program: Program, kernel: kir.Kernel) -> bool:
+    """Whether infinities may occur: literals of both sides, or extremes of floats, whose identity they are."""
+    literals = [
+        op for op in (*walk(kernel.body), *operations(program)) if isinstance(op, kir.Constant | Constant)
+    ]
+    return any(isinstance(op.value, float) and abs(op.value) in (float("inf"), 448.0) for op in literals)
+
+
+def _blocks(program: Program) -> dict[int, int]:
+    """The step of the loop that a KIR operation became, if it is one number."""
+    made = {r.id: op for op in operations(program) for r in op.results}
+    found: dict[int, int] = {}
+    for op in operations(program):
+        step = made.get(op.step.id) if isinstance(op, Loop) else None
+        if op.origin is not None and isinstance(step, Constant):
+            found.setdefault(op.origin, int(step.value))
+    return found
