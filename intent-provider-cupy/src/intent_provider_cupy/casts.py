@@ -19,7 +19,9 @@ def cast(value: Value, target: DType) -> Value:
         return replace(value, dtype=target)  # literals of narrow floats are written as floats
     if target.kind == "bool" and not (source.is_float and source.bits < 32):
         zero = "0.0f" if source.is_float and source.bits == 32 else "0"
-        return replace(value, text=f"{value.at(Prec.SHIFT)} != {zero}", prec=Prec.EQUAL, dtype=BOOL, literal=False)
+        return replace(
+            value, text=f"{value.at(Prec.SHIFT)} != {zero}", prec=Prec.EQUAL, dtype=BOOL, literal=False
+        )
     if target.kind == "index":
         return _to_index(value, target)
     if source.kind == "index" and target.name == "i64":

@@ -26,7 +26,11 @@ def atomic(body: Body, op: Atomic) -> None:
     if (op.kind, op.target.dtype.name) not in ATOMICS:
         offered = sorted(dtype for kind, dtype in ATOMICS if kind == op.kind)
         raise CapabilityError(
-            PROVIDER, capability=f"atomic {op.kind}", needed=op.target.dtype.name, offered=offered, span=op.span
+            PROVIDER,
+            capability=f"atomic {op.kind}",
+            needed=op.target.dtype.name,
+            offered=offered,
+            span=op.span,
         )
     if op.order in ("release", "acq_rel"):
         body.barrier()  # what any thread wrote comes before what this access makes visible
@@ -58,8 +62,10 @@ def _access(body: Body, op: Atomic) -> None:
     old = mention(variable.id)
     start = f"{old} = {{}}; " if condition else ""
     body.loops.act(f"{start}{condition}{old} = {call};", table, looped, op.span)
-    value = Value(text=old, prec=Prec.ATOM, dtype=op.target.dtype, dims=op.dims, refs=frozenset({variable.id}))
-    body.set(op.results[0], value, table)
+    value = Value(
+        text=old, prec=Prec.ATOM, dtype=op.target.dtype, dims=op.dims, refs=frozenset({variable.id})
+    )
+    body.put(op.results[0], value, table)
     if table.spare(op.dims):
         convert.share(body, op, variable, op.target.dtype, op.dims, table)
     if expected is None:

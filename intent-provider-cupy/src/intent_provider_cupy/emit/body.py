@@ -162,7 +162,14 @@ class Body:
             self.writer.line("__syncthreads();")
 
     def define(
-        self, fragment: Fragment, value: Value, span: Span, table: Table, *, statement: bool = False, hint: str = ""
+        self,
+        fragment: Fragment,
+        value: Value,
+        span: Span,
+        table: Table,
+        *,
+        statement: bool = False,
+        hint: str = "",
     ) -> None:
         """Let ``value`` stand for ``fragment``: inline where it is used once nearby, else under a name."""
         if not self.usage.count[fragment.id]:
@@ -171,12 +178,12 @@ class Body:
         named = self.context.namer.free(fragment.name)
         short = len(value.text) <= INLINE_LIMIT and not named
         if not statement and (simple or (short and self.usage.stays(fragment.id))):
-            self.set(fragment, value, table)
+            self.put(fragment, value, table)
             return
         fallback = "mask" if fragment.dtype.kind == "bool" else "t"
-        self.set(fragment, self.named(value, fragment.name or hint or fallback, span, table), table)
+        self.put(fragment, self.named(value, fragment.name or hint or fallback, span, table), table)
 
-    def set(self, fragment: Fragment, value: Value, table: Table) -> None:
+    def put(self, fragment: Fragment, value: Value, table: Table) -> None:
         """Let ``value`` stand for ``fragment`` in a table as it is."""
         self.values[fragment.id, table.index if fragment.dims else 0] = value
 
@@ -203,7 +210,9 @@ class Body:
         return variable, self.mentioned(variable, value)
 
     def _alive(self) -> set[int]:
-        return {ref for (f, _), v in self.values.items() if v.refs and self.left.get(f, 0) > 0 for ref in v.refs}
+        return {
+            ref for (f, _), v in self.values.items() if v.refs and self.left.get(f, 0) > 0 for ref in v.refs
+        }
 
     # ---------------------------------------------------------------------------------------------- operations
 
@@ -227,7 +236,9 @@ class Body:
         elif (write := _WRITERS.get(type(op))) is not None:
             write(self, op)
         else:
-            raise CapabilityError(PROVIDER, capability=type(op).__name__, needed=type(op).__name__, span=op.span)
+            raise CapabilityError(
+                PROVIDER, capability=type(op).__name__, needed=type(op).__name__, span=op.span
+            )
         for result in op.results:
             convert.spread(self, result, op)
         for operand in operands_of(op):  # only now: loops closed while writing the operation must keep them
@@ -249,7 +260,7 @@ class Body:
     def _simple(self, op: Lane | Pointwise | Cast | Bitcast | Broadcast | Rename, table: Table) -> None:
         if isinstance(op, Lane):
             value = self.coordinate(op.dim, table)
-            self.set(op.result, value, table)
+            self.put(op.result, value, table)
             return
         if isinstance(op, Pointwise):
             self._pointwise(op, table)

@@ -41,7 +41,9 @@ def allocate(body: Body, op: BufferAlloc) -> None:
         return
     sizes = [e.const for e in buffer.shape]
     if any(s is None for s in sizes):
-        raise CapabilityError(PROVIDER, capability="buffers of unknown size", needed=buffer.name, span=op.span)
+        raise CapabilityError(
+            PROVIDER, capability="buffers of unknown size", needed=buffer.name, span=op.span
+        )
     name = body.context.namer.fresh(buffer.name)
     if buffer.storage == "shared":
         count = prod((s or 0 for s in sizes), start=1)
@@ -80,4 +82,3 @@ def write_registers(
     if valid is not None:
         text = f"if ({valid.text}) {text}"
     body.loops.act(text, table, table.looped(op.dims), op.span)
-

@@ -61,9 +61,9 @@ class Combine:
         (component,) = self.components
         if self.kind in ("any", "all"):
             return f"{a} {'|' if self.kind == 'any' else '&'} {b}"  # no short cut around a shuffle
-        if component.dtype.is_float or component.type.startswith("unsigned ") or component.type == "unsigned":
-            if self.kind in _SYMBOLS and component.dtype.bits >= 32:
-                return f"{a} {_SYMBOLS[self.kind]} {b}"
+        plain = component.dtype.is_float or component.type in ("unsigned", "unsigned long long")
+        if plain and self.kind in _SYMBOLS:
+            return f"{a} {_SYMBOLS[self.kind]} {b}"
         name = _WRAPPED[self.kind or ""]
         return f"{name}({a}, {b})" if component.dtype.is_float else f"{name}<{component.type}>({a}, {b})"
 
@@ -90,11 +90,18 @@ def _component(op: Reduce | Scan, value: Value, fragment: Fragment) -> Component
         value = cast(value, F32)
     elif fragment.dtype.kind == "index" and op.kind not in ("max", "min", "argmax", "argmin"):
         width = Width.LONG
-    return Component(value=value, type=c_type(value.dtype, width), dtype=value.dtype, narrow=narrow, width=width)
+    return Component(
+        value=value, type=c_type(value.dtype, width), dtype=value.dtype, narrow=narrow, width=width
+    )
 
 
 def _function(
-    body: Body, region: Region, name: str, components: Sequence[Component], captures: Sequence[Fragment], table: Table
+    body: Body,
+    region: Region,
+    name: str,
+    components: Sequence[Component],
+    captures: Sequence[Fragment],
+    table: Table,
 ) -> None:
     count = len(region.yields)
     fresh = body.context.namer.fresh
@@ -110,14 +117,16 @@ def _function(
         value = Value(text=text, prec=Prec.ATOM, dtype=argument.dtype, width=width)
         if argument.dtype.kind == "index":
             body.context.bounds.force(argument, width)
-        body.set(argument, value, body.placing.main)
+        body.put(argument, value, body.placing.main)
         parameters.append(f"{type_of(value)} {text}")
     for component in components:
         text = fresh("out")
         outs.append(text)
         parameters.append(f"{component.type}& {text}")
     body.context.bounds.region(region)
-    with body.block(f"auto {name} = [&]({', '.join(parameters)})", region.ops[0].span if region.ops else UNKNOWN, "};"):
+    with body.block(
+        f"auto {name} = [&]({', '.join(parameters)})", region.ops[0].span if region.ops else UNKNOWN, "};"
+    ):
         body.region(region)
         body.flush_keeping([body.use(f, body.placing.main) for f in region.yields])
         for f, out in zip(region.yields, outs, strict=True):

@@ -24,7 +24,7 @@ def loop(body: Body, op: Loop) -> None:
     iv = op.body.args[0]
     name = body.context.namer.fresh(iv.name or "i")
     width = body.context.bounds.width(iv)
-    body.set(iv, Value(text=name, prec=Prec.ATOM, dtype=iv.dtype, width=width), main)
+    body.put(iv, Value(text=name, prec=Prec.ATOM, dtype=iv.dtype, width=width), main)
     advance = f"++{name}" if step.text == "1" else f"{name} += {step.text}"
     head = f"for ({c_type(iv.dtype, width)} {name} = {begin.text}; {name} < {end.at(Prec.SHIFT)}; {advance})"
     with _again(body, (op.body,)), body.block(head, op.span):
@@ -54,7 +54,7 @@ def branch(body: Body, op: If) -> None:
         result = op.results[i]
         variable, value = body.declared(result, "t", body.home(result))
         made[i] = variable
-        body.set(result, value, body.home(result))
+        body.put(result, value, body.home(result))
     body.flush()
     before, dirty = body.hazards.snapshot(), body.context.scratch.dirty
     with body.block(f"if ({condition.text})", op.span, end=""):
@@ -117,7 +117,7 @@ def _stand(body: Body, fragment: Fragment, variable: Variable) -> None:
         text=mention(variable.id), prec=Prec.ATOM, dtype=fragment.dtype, dims=fragment.dims,
         width=body.context.bounds.width(fragment), refs=frozenset({variable.id}),
     )  # fmt: skip
-    body.set(fragment, value, body.home(fragment))
+    body.put(fragment, value, body.home(fragment))
 
 
 def _assign(
@@ -135,5 +135,3 @@ def _assign(
         if text != mention(variable.id):
             body.loops.act(f"{mention(variable.id)} = {text};", body.home(argument), variable.dims, span)
     body.flush()
-
-

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -26,7 +25,7 @@ def spread(body: Body, fragment: Fragment, op: Op) -> None:
         home = body.home(fragment)
         value = body.use(fragment, home)
         moved = moved_to(body, value, fragment.dims, fragment.dims, home, table, op, fragment.name or "t")
-        body.set(fragment, moved, table)
+        body.put(fragment, moved, table)
 
 
 def rename(body: Body, op: Rename, table: Table) -> None:
@@ -38,12 +37,10 @@ def rename(body: Body, op: Rename, table: Table) -> None:
     source = tuple(d for d in op.value.dims if d in value.dims)
     target = tuple(op.target if d == op.source else d for d in source)
     moved = moved_to(body, value, source, target, table, table, op, op.result.name or "t")
-    body.set(op.result, moved, table)
+    body.put(op.result, moved, table)
 
 
-def share(
-    body: Body, op: Op, variable: Variable, dtype: DType, dims: Sequence[Dim], table: Table
-) -> None:
+def share(body: Body, op: Op, variable: Variable, dtype: DType, dims: Sequence[Dim], table: Table) -> None:
     """Give all replicas what the first one has in ``variable``."""
     name = body.context.namer.fresh("shared")
     type_ = variable.type
@@ -115,7 +112,6 @@ def moved_to(
         body.context.scratch.dirty = True
     refs = frozenset({variable.id})
     text = mention(variable.id)
-    made = Value(text=text, prec=Prec.ATOM, dtype=value.dtype, dims=tuple(target_dims), width=value.width, refs=refs)
-    return made
-
-
+    return Value(
+        text=text, prec=Prec.ATOM, dtype=value.dtype, dims=tuple(target_dims), width=value.width, refs=refs
+    )

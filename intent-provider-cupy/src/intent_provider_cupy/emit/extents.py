@@ -48,7 +48,7 @@ class ExtentWriter:
             factors.append(literal(abs(k), INDEX))
         if len(factors) == 1:
             (only,) = factors
-            return only.at(Prec.PRODUCT), sign, Prec.PRODUCT if only.prec < Prec.PRODUCT else only.prec
+            return only.at(Prec.PRODUCT), sign, max(only.prec, Prec.PRODUCT)
         return " * ".join(f.at(Prec.UNARY) for f in factors), sign, Prec.PRODUCT
 
     def _atom(self, atom: Atom) -> Value:

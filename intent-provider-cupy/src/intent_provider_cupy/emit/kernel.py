@@ -10,7 +10,13 @@ from intent_provider_cupy import prelude
 from intent_provider_cupy.emit.body import Body, Context
 from intent_provider_cupy.emit.bounds import Bounds, Interval
 from intent_provider_cupy.emit.extents import ExtentWriter
-from intent_provider_cupy.emit.interface import Emitted, Signature, default_layout, layout_block, parameter_list
+from intent_provider_cupy.emit.interface import (
+    Emitted,
+    Signature,
+    default_layout,
+    layout_block,
+    parameter_list,
+)
 from intent_provider_cupy.emit.names import Namer
 from intent_provider_cupy.emit.placing import Placing, threads_for
 from intent_provider_cupy.emit.scratch import Scratch
@@ -62,7 +68,9 @@ class KernelEmitter:
             head.append(f"{STEP}constexpr int scratch = {scratch.kept};")
         if _mentions(lines, "thread"):
             head.append(f"{STEP}const int thread = threadIdx.x;")
-        kernel = "\n".join([*self._definition(signature, parameter_list(signature, layout)), *head, *lines, "}"])
+        kernel = "\n".join(
+            [*self._definition(signature, parameter_list(signature, layout)), *head, *lines, "}"]
+        )
         parts = [f"// {self.entry}, made by Intent", *layout_block(signature, layout), ""]
         text = "\n".join(parts) + "\n" + prelude.needed(kernel) + "\n" + kernel + "\n"
         return Emitted(text=text, entry=self.entry, signature=signature)
@@ -120,7 +128,7 @@ class KernelEmitter:
         start = len(writer.lines)
         self._context.scratch.dirty = False
         local = Value(text=base, prec=Prec.ATOM, dtype=segment.body.args[0].dtype, width=Width.INDEX)
-        body.set(segment.body.args[0], local, placing.main)
+        body.put(segment.body.args[0], local, placing.main)
         body.region(segment.body)
         body.flush()
         depth = STEP if writer.depth == 1 else STEP * 2
@@ -134,8 +142,6 @@ class KernelEmitter:
 
 def _mentions(lines: list[str], name: str) -> bool:
     """Whether the code, comments aside, uses a name."""
-
-
     word = re.compile(rf"\b{name}\b")
     return any(word.search(line) for line in lines if not line.lstrip().startswith("//"))
 

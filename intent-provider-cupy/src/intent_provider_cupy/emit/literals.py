@@ -60,7 +60,9 @@ def number_of(value: Value) -> int:
 def _float_literal(value: float, dtype: DType) -> Value:
     if dtype.bits < 32:
         with np.errstate(all="ignore"):
-            value = float(np.array([value], np.float64).astype(np.float32).astype(dtype.numpy).astype(np.float32)[0])
+            value = float(
+                np.array([value], np.float64).astype(np.float32).astype(dtype.numpy).astype(np.float32)[0]
+            )
     suffix = "" if dtype.bits == 64 else "f"
     if math.isinf(value) or math.isnan(value):
         kind = "it_nan" if math.isnan(value) else "it_inf"

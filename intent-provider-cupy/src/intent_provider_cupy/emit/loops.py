@@ -70,7 +70,9 @@ class Loops:
         self._variables[made.id] = made
         return made
 
-    def define(self, variable: Variable, text: str, table: Table | None, refs: frozenset[int], span: Span) -> None:
+    def define(
+        self, variable: Variable, text: str, table: Table | None, refs: frozenset[int], span: Span
+    ) -> None:
         """``variable = text`` for every register of its dims; it and the operands may stand in any order."""
         if self._open and self._open[-1].acts:
             self.flush(refs)
@@ -101,7 +103,9 @@ class Loops:
             return
         alive = self._alive().union(kept)
         for k, loop in enumerate(opened):
-            later = alive.union(*(self.mentioned(line.text) for other in opened[k + 1 :] for line in other.lines))
+            later = alive.union(
+                *(self.mentioned(line.text) for other in opened[k + 1 :] for line in other.lines)
+            )
             self._write(loop, later)
 
     def render(self, text: str) -> str:

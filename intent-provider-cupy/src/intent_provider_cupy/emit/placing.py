@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from math import prod
 
-from intent.physical import Atomic, Buffer, Contract, Dim, Fragment, Lane, Load, Op, Pointwise, Region, Segment, Store
+from intent.physical import (
+    Atomic,
+    Buffer,
+    Contract,
+    Dim,
+    Fragment,
+    Lane,
+    Load,
+    Op,
+    Pointwise,
+    Region,
+    Segment,
+    Store,
+)
 from intent.physical.fragment import Resource
 from intent.physical.walk import regions_of, walk
 from intent_provider_cupy.emit.layout import Table, TableBuilder, Want, bit_count
@@ -106,5 +119,3 @@ def threads_for(segments: Iterable[Segment], knobs: dict[str, int]) -> int:
         return 1
     most = 32 * knobs["num_warps"] if "num_warps" in knobs else max(32, min(256, widest // 4))
     return max(32, min(most, 1 << (widest - 1).bit_length(), 1024))
-
-

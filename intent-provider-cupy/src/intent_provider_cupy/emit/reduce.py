@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -43,7 +42,9 @@ def reduce(body: Body, op: Reduce) -> None:
         body.define(result, cast(value, component.narrow), op.span, table)
 
 
-def _declare(body: Body, result: Fragment, component: Component, kept: tuple[Dim, ...], table: Table) -> Variable:
+def _declare(
+    body: Body, result: Fragment, component: Component, kept: tuple[Dim, ...], table: Table
+) -> Variable:
     name = body.context.namer.fresh(result.name or "total")
     variable = body.loops.variable(name, component.type, table.looped(kept))
     body.loops.declare(variable, table)
@@ -86,7 +87,9 @@ def _registers(body: Body, op: Reduce, combine: Combine, names: Sequence[str], t
                 texts = [f"({t})" for t in texts]
             body.writer.line(f"else {combine.write(names, texts, names)}")
         else:
-            body.writer.line(f"{names[0]} = {first} ? {texts[0]} : {combine.expression(names[0], f'({texts[0]})')};")
+            body.writer.line(
+                f"{names[0]} = {first} ? {texts[0]} : {combine.expression(names[0], f'({texts[0]})')};"
+            )
 
 
 def _lanes(body: Body, combine: Combine, names: Sequence[str], bits: Sequence[int]) -> None:
@@ -140,7 +143,9 @@ def _warps(
         pieces.append(name)
     body.context.scratch.exchange(offset)
     place = convert.flat_index(body, kept, table)
-    mine = " | ".join(f"(thread >> {b} & 1) << {i}" if i else f"(thread >> {b} & 1)" for i, b in enumerate(warps))
+    mine = " | ".join(
+        f"(thread >> {b} & 1) << {i}" if i else f"(thread >> {b} & 1)" for i, b in enumerate(warps)
+    )
     spare = table.spare(kept) & ~sum(1 << b for b in warps)
     condition = f"if ((thread & {spare}) == 0) " if spare else ""
     looped = table.looped(kept)
@@ -161,5 +166,3 @@ def _warps(
                 body.writer.line(f"const {component.type} {h} = {part};")
             body.writer.line(combine.write(names, held, names))
     body.context.scratch.dirty = True
-
-

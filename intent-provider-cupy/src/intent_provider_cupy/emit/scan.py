@@ -120,13 +120,15 @@ class _Scan:
         registers = 1
         row: list[str] = []
         for d in reversed(self.looped):
-            row.append(f"{body.context.counter(d)} * {registers}" if registers > 1 else body.context.counter(d))
+            row.append(
+                f"{body.context.counter(d)} * {registers}" if registers > 1 else body.context.counter(d)
+            )
             registers *= table.registers(d)
-        slot = " + ".join(
-            [*row, *(f"(thread >> {b} & 1) * {registers << i}" for i, b in enumerate(rest))]
-        )
+        slot = " + ".join([*row, *(f"(thread >> {b} & 1) * {registers << i}" for i, b in enumerate(rest))])
         slots = registers << len(rest)
-        mine = " | ".join(f"(thread >> {b} & 1) << {i}" if i else f"(thread >> {b} & 1)" for i, b in enumerate(bits))
+        mine = " | ".join(
+            f"(thread >> {b} & 1) << {i}" if i else f"(thread >> {b} & 1)" for i, b in enumerate(bits)
+        )
         self._exchange(slot or "0", slots, count, f"({mine})", table.spare(self.dims))
 
     def _exchange(self, slot: str, slots: int, count: int, mine: str, spare: int) -> None:
@@ -152,7 +154,9 @@ class _Scan:
         with self._each():
             parts = [f"part_{k}" for k in range(len(pieces))]
             before = [f"before_{k}" for k in range(len(pieces))]
-            for piece, total, b, component in zip(pieces, totals, before, self.combine.components, strict=True):
+            for piece, total, b, component in zip(
+                pieces, totals, before, self.combine.components, strict=True
+            ):
                 lines(f"{total} = it_load({piece}, ({slot}) * {count} + {first});")
                 lines(f"{component.type} {b} = {total};")
             lines(f"for (int w = 1; w < {count}; ++w) {{")

@@ -11,8 +11,11 @@ EXCHANGE_LIMIT = 48 * 1024
 
 @dataclass
 class Scratch:
-    """``kept`` bytes from offset 0 on live on; behind them lie the ``passing`` bytes, whose offset the text calls
-    ``scratch``. ``dirty``: some thread may still read what the last exchange left there."""
+    """What the text needs.
+
+    ``kept`` bytes from offset 0 on live on; behind them lie the ``passing`` bytes, whose offset the text calls
+    ``scratch``. ``dirty``: some thread may still read what the last exchange left there.
+    """
 
     kept: int = 0
     passing: int = 0

@@ -27,7 +27,11 @@ class SignatureBuilder:
     def view(self, view: View) -> str:
         constant = "const " if view.mode == "in" else ""
         made = Parameter(
-            emitted="", kind="view", type=f"{constant}{stored_type(view.dtype)}*", dtype=view.dtype.name, view=view.name
+            emitted="",
+            kind="view",
+            type=f"{constant}{stored_type(view.dtype)}*",
+            dtype=view.dtype.name,
+            view=view.name,
         )
         return self._add(("view", view.name), view.name, made)
 
@@ -36,7 +40,9 @@ class SignatureBuilder:
         return self._add(("stride", view.name, axis), f"{view.name}_stride_{axis}", made)
 
     def extent(self, name: str) -> str:
-        return self._add(("extent", name), name, Parameter(emitted="", kind="extent", type="Index", name=name))
+        return self._add(
+            ("extent", name), name, Parameter(emitted="", kind="extent", type="Index", name=name)
+        )
 
     def scalar(self, param: ScalarParam) -> str:
         kind = c_type(param.dtype, Width.INDEX)
@@ -45,7 +51,11 @@ class SignatureBuilder:
 
     def buffer(self, buffer: Buffer) -> str:
         made = Parameter(
-            emitted="", kind="buffer", type=f"{stored_type(buffer.dtype)}*", dtype=buffer.dtype.name, buffer=buffer.id
+            emitted="",
+            kind="buffer",
+            type=f"{stored_type(buffer.dtype)}*",
+            dtype=buffer.dtype.name,
+            buffer=buffer.id,
         )
         return self._add(("buffer", buffer.id), f"{buffer.name}_buffer", made)
 

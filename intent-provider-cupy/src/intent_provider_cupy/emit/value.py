@@ -31,8 +31,8 @@ class Prec(IntEnum):
 class Width(IntEnum):
     """Integer type of an emitted index value.
 
-    ``SMALL``: int, its static bounds fit. ``INDEX``: the type Index, int where the launch proves its bounds and long long
-    otherwise. ``LONG``: long long always (data-derived or unbounded).
+    ``SMALL``: int, its static bounds fit. ``INDEX``: the type Index, int where the launch proves its bounds and long
+    long otherwise. ``LONG``: long long always (data-derived or unbounded).
     """
 
     SMALL = 0
@@ -44,8 +44,8 @@ class Width(IntEnum):
 class Value:
     """One fragment as the text of one element.
 
-    The text reads the register counters of ``dims`` (those of its table), and variables by :func:`mention`, whose ids are
-    ``refs``. ``literal``: a plain number. ``width``: integer type of an index-typed value.
+    The text reads the register counters of ``dims`` (those of its table), and variables by :func:`mention`, whose ids
+    are ``refs``. ``literal``: a plain number. ``width``: integer type of an index-typed value.
     """
 
     text: str

@@ -115,7 +115,7 @@ template <class T> constexpr bool it_is_real = false;
 template <> constexpr bool it_is_real<float> = true;
 template <> constexpr bool it_is_real<double> = true;
 
-// it_atomic_KIND(base, i, v): by an instruction where the type has one, else by compare and exchange.
+// it_atomic_add, it_atomic_max, it_atomic_min, it_atomic_and, it_atomic_or, it_atomic_xor, it_atomic_exchange: by an instruction where the type has one, else by compare and exchange.
 #define IT_ATOMIC(KIND, HAS_INSTRUCTION, NATIVE, COMBINED)                                           \
     template <it_order O, it_scope S, class T, class I> IT_FN T it_atomic_##KIND(T* base, I i, T v) { \
         if constexpr (HAS_INSTRUCTION) return it_native_##NATIVE<O, S>(base + i, v);                  \
