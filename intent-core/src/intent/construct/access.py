@@ -8,6 +8,7 @@ from intent import kir
 from intent import physical as ph
 from intent.construct.context import Context, Place, rule
 from intent.construct.frame import Frame
+from intent.construct.inside import inside
 from intent.construct.point import Point
 from intent.types import DType, Extent
 from intent.types.extent import const
@@ -17,11 +18,15 @@ At = tuple[Point, ...]
 
 @dataclass(frozen=True)
 class Address:
-    """Coordinates with the proofs that they are inside and the predicates that must guard them."""
+    """Coordinates with the proofs that they are inside and the predicates that must guard them.
+
+    ``tested``: predicates that guard the access anyway; proofs may rest on them.
+    """
 
     coordinates: tuple[Point, ...]
     proofs: tuple[ph.Proof, ...]
     guards: frozenset[ph.Fragment]
+    tested: frozenset[ph.Fragment]
     promised: bool
 
     @property
@@ -37,22 +42,35 @@ def address(
     assumed: tuple[bool, ...],
     at: At,
     frame: Frame,
+    valid: kir.Value | None = None,
+    active: frozenset[ph.Fragment] = frozenset(),
 ) -> Address:
-    """Evaluate a relation at a point of its result axes."""
-    points: list[Point] = []
+    """Evaluate a relation at a point of its result axes.
+
+    ``valid`` is the author's predicate and ``active`` what else guards the access: where they say that a coordinate
+    is inside, no guard says it again.
+    """
+    points = [
+        c.evaluate(
+            coordinate, tuple(_spread(c, at[a], coordinate.shape[j]) for j, a in enumerate(spread)), frame
+        )
+        for coordinate, spread in zip(relation.coordinates, relation.axes, strict=True)
+    ]
+    tested = active
+    if valid is not None:
+        point = c.evaluate(valid, at, frame)
+        tested |= point.members | {point.fragment}
+    members = frozenset(m for p in points for m in p.members)
     proofs: list[ph.Proof] = []
     guards: set[ph.Fragment] = set()
     promised = False
-    for k, (coordinate, spread) in enumerate(zip(relation.coordinates, relation.axes, strict=True)):
-        inner = tuple(_spread(c, at[a], coordinate.shape[j]) for j, a in enumerate(spread))
-        point = c.evaluate(coordinate, inner, frame)
-        proof, tests = _inside(c, point, shape[k], frame)
+    for k, point in enumerate(points):
+        proof, tests = inside(c, point, shape[k], frame, tested | members)
         if tests and k < len(assumed) and assumed[k]:
             proof, tests, promised = ph.ASSUMED, frozenset(), True
-        points.append(point)
         proofs.append(proof)
         guards |= tests
-    return Address(tuple(points), tuple(proofs), frozenset(guards), promised)
+    return Address(tuple(points), tuple(proofs), frozenset(guards), tested, promised)
 
 
 def _spread(c: Context, point: Point, extent: Extent) -> Point:
@@ -62,35 +80,15 @@ def _spread(c: Context, point: Point, extent: Extent) -> Point:
     return point
 
 
-def _inside(
-    c: Context, point: Point, extent: Extent, frame: Frame
-) -> tuple[ph.Proof, frozenset[ph.Fragment]]:
-    if extent in c.slices:
-        return ph.REGION, frozenset()  # an axis of a slice is only ever taken whole
-    tests: set[ph.Fragment] = set()
-    if not c.facts.nonnegative(point.low):
-        tests.add(c.emitter.compare("ge", point.fragment, c.emitter.index(0)))
-    if not c.facts.at_most(point.high, extent - 1):
-        tests.add(c.emitter.compare("lt", point.fragment, c.extent(extent, frame).fragment))
-    if tests:
-        return ph.GUARD, frozenset(tests)
-    if point.high is extent - 1 and point.low is const(0):
-        return ph.REGION, frozenset()
-    return ph.Proof(kind="static" if point.low is point.high else "interval"), frozenset()
-
-
 @rule(kir.Load)
 def load(c: Context, op: kir.Load, index: int, at: At, frame: Frame) -> Point:
     """A read of a view or buffer at the relation's coordinates."""
     source, key, owner = c.resource(op.source)
-    where = address(c, op.relation, op.source.shape, op.assumed, at, frame)
-    guards = where.members | where.guards
+    where = address(c, op.relation, op.source.shape, op.assumed, at, frame, op.valid)
+    guards = where.members | where.guards | where.tested
     fill: ph.Fragment | None = None
-    if op.valid is not None:
-        valid = c.evaluate(op.valid, at, frame)
-        guards |= valid.members | {valid.fragment}
-        if op.fill is not None:
-            fill = c.scalar(op.fill, frame).fragment
+    if op.valid is not None and op.fill is not None:
+        fill = c.scalar(op.fill, frame).fragment
     if where.promised:
         guards |= frame.active
     mask = c.emitter.conjunction(guards)
@@ -125,12 +123,11 @@ def load(c: Context, op: kir.Load, index: int, at: At, frame: Frame) -> Point:
 @rule(kir.Gather)
 def gather(c: Context, op: kir.Gather, index: int, at: At, frame: Frame) -> Point:
     """Selection from a value: the source evaluated at the relation's coordinates."""
-    where = address(c, op.relation, op.source.shape, (), at, frame)
+    where = address(c, op.relation, op.source.shape, (), at, frame, op.valid)
     tests = where.guards
     fill: ph.Fragment | None = None
     if op.valid is not None:
-        valid = c.evaluate(op.valid, at, frame)
-        tests |= {valid.fragment}
+        tests |= {c.evaluate(op.valid, at, frame).fragment}
         if op.fill is not None:
             fill = c.scalar(op.fill, frame).fragment
     points = tuple(p.under(tests) if tests else p for p in where.coordinates)

@@ -9,11 +9,12 @@ from intent.construct.axes import AxisClasses, classify
 from intent.construct.bounds import UpperBounds
 from intent.construct.definitions import Definitions
 from intent.construct.effects import Effects
+from intent.construct.facts import Facts, launch_facts
 from intent.construct.groups import Group, Grouping
 from intent.construct.inner import walked_axes
-from intent.construct.point import Facts
 from intent.construct.reasons import Apart
 from intent.kir.walk import walk
+from intent.proof import Fact
 from intent.types import Extent
 from intent.types.extent import ceildiv, maximum
 
@@ -35,7 +36,7 @@ class Analysis:
     definitions: Definitions
     classes: AxisClasses
     effects: Effects
-    facts: tuple[Extent, ...]
+    facts: tuple[Fact, ...]
     values: dict[int, kir.Value]
     trips: dict[int, Extent]
     bounds: UpperBounds
@@ -55,10 +56,9 @@ class Analysis:
 def analyze(kernel: kir.Kernel) -> Analysis:
     """Analyse a kernel; the result serves every plan."""
     definitions = Definitions.of(kernel)
-    known = tuple(c.lhs - c.rhs for c in kernel.conditions if c.kind == "at_least")
-    facts = Facts(known)
-    trips: dict[int, Extent] = {}
     values: dict[int, kir.Value] = {a.id: a for a in kernel.body.args}
+    facts = Facts(launch_facts(kernel), values)
+    trips: dict[int, Extent] = {}
     for op in walk(kernel.body):
         values.update((r.id, r) for r in op.results)
         if isinstance(op, kir.For):
@@ -69,7 +69,9 @@ def analyze(kernel: kir.Kernel) -> Analysis:
             trips[op.id] = count if facts.nonnegative(end - begin) else maximum(0, count)
     classes = classify(kernel)
     effects = Effects.of(kernel, definitions)
-    found = Analysis(kernel, definitions, classes, effects, known, values, trips, UpperBounds(kernel, facts))
+    found = Analysis(
+        kernel, definitions, classes, effects, facts.known, values, trips, UpperBounds(kernel, facts)
+    )
     grouping = Grouping(kernel, definitions, classes, effects, trips, facts)
     found.groups, found.apart = grouping.groups(), tuple(grouping.apart)
     _inner_axes(found)

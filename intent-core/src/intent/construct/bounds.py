@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from intent import kir
-from intent.construct.point import Facts
+from intent.construct.facts import Facts
 from intent.types import Extent
 from intent.types.extent import Call, Dyn
 

@@ -26,10 +26,11 @@ from intent.construct.analysis import Analysis, analyze
 from intent.construct.cleanup import remove_dead, remove_unread
 from intent.construct.context import Context
 from intent.construct.emission import DimOrder
+from intent.construct.facts import Facts
 from intent.construct.frame import Frame, constant_binding
 from intent.construct.groups import Group
 from intent.construct.plan import GroupPlan, Plan
-from intent.construct.point import Facts, Point
+from intent.construct.point import Point
 from intent.construct.program_space import decode
 from intent.construct.relocate import NotAtHome
 from intent.construct.statements import Runner
@@ -82,7 +83,16 @@ def construct(kernel: kir.Kernel, plan: Plan, analysis: Analysis | None = None) 
         def begin(
             forced: frozenset[tuple[int, int]], first: int = next_id, chosen: GroupPlan = group_plan
         ) -> Context:
-            return Context(analysis, chosen, views, order, Facts(facts_known), plan.guards, first, forced)
+            return Context(
+                analysis,
+                chosen,
+                views,
+                order,
+                Facts(facts_known, analysis.values),
+                plan.guards,
+                first,
+                forced,
+            )
 
         context, segment = _settled(begin, number, group, group_plan, offset)
         segments.append(segment)

@@ -11,9 +11,11 @@ from intent import physical as ph
 from intent.construct.alias import alias_class, by_atomics
 from intent.construct.analysis import Analysis
 from intent.construct.emission import DimOrder, Emitter, Scope
+from intent.construct.facts import Facts
 from intent.construct.frame import Frame
 from intent.construct.plan import Form, GroupPlan, Inner, usually_native
-from intent.construct.point import Facts, Point
+from intent.construct.point import Point
+from intent.construct.predicates import Predicates
 from intent.diagnostics import NotSupportedYet, PlanError
 from intent.types import Extent
 from intent.types.dtypes import INDEX
@@ -90,6 +92,7 @@ class Context:
         self.views = views
         self.emitter = Emitter(order, first_id)
         self.facts = facts
+        self.predicates = Predicates(self.emitter)
         self.assumed = set(assumed)
         self.guards: set[ph.Guard] = set()
         self.load_masks: dict[int, frozenset[ph.Fragment]] = {}

@@ -11,8 +11,8 @@ from intent.construct.axes import AxisClasses
 from intent.construct.definitions import Definitions
 from intent.construct.demand import AxisKey, Signature
 from intent.construct.effects import WRITES, Effects
+from intent.construct.facts import Facts
 from intent.construct.independence import Independence, commute
-from intent.construct.point import Facts
 from intent.construct.reasons import Apart, Dependence, Joined, Refused
 from intent.construct.steering import single_points
 from intent.construct.units import Candidate, Unit, Units, target_resource

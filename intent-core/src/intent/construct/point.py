@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from intent import physical as ph
-from intent.types import Extent
-from intent.types.extent import Atom, Call, Dyn, Symbol, const
+from intent.construct.facts import Facts
+from intent.types import DType, Extent
+from intent.types.extent import const, maximum, minimum
 
 
 @dataclass(frozen=True)
@@ -32,67 +34,26 @@ class Point:
         return replace(self, members=self.members | members)
 
 
-class Facts:
-    """Launch-visible extent facts: each listed extent is known to be non-negative."""
-
-    def __init__(self, known: tuple[Extent, ...] = ()) -> None:
-        self.known = known
-        self.dyn: dict[int, tuple[Extent | None, Extent | None]] = {}
-
-    def nonnegative(self, e: Extent | None) -> bool:
-        """Whether ``e >= 0`` follows from symbols being non-negative and the known facts."""
-        if e is None:
-            return False
-        return self._nonnegative(self._resolve(e)) or any(
-            self._nonnegative(self._resolve(e - k)) for k in self.known
-        )
-
-    def at_most(self, low: Extent | None, high: Extent | None) -> bool:
-        """Whether ``low <= high``."""
-        return low is not None and high is not None and self.nonnegative(high - low)
-
-    def _resolve(self, e: Extent) -> Extent:
-        """Replace run-time values by their bounds in the direction that can only make ``e`` smaller."""
-        for _ in range(8):
-            changed = False
-            for monomial, k in e.terms:
-                for atom in monomial:
-                    if not (isinstance(atom, Dyn) and atom.value in self.dyn and len(monomial) == 1):
-                        continue
-                    low, high = self.dyn[atom.value]
-                    bound = low if k > 0 else high
-                    if bound is not None:
-                        e = e.substitute({atom: bound})
-                        changed = True
-                        break
-                if changed:
-                    break
-            if not changed:
-                break
-        return e
-
-    def _nonnegative(self, e: Extent) -> bool:
-        return all(k >= 0 and all(_natural(a, self) for a in m) for m, k in e.terms)
+def pointwise_bounds(
+    fn: str, dtype: DType, points: tuple[Point, ...], facts: Facts
+) -> tuple[Extent | None, Extent | None]:
+    """Bounds of an integer pointwise result from its operands' bounds; none where a narrow result may wrap."""
+    low, high = _exact_bounds(fn, points, facts)
+    return (low, high) if representable(dtype, low, high, facts) else (None, None)
 
 
-def _natural(atom: Atom, facts: Facts) -> bool:
-    if isinstance(atom, Symbol):
+def representable(dtype: DType, low: Extent | None, high: Extent | None, facts: Facts) -> bool:
+    """Whether every value within the bounds is one of the dtype. Signed 64 bits hold every index value."""
+    if dtype.bits == 64 and dtype.minimum < 0:
         return True
-    if isinstance(atom, Call):
-        if atom.op == "max":
-            return any(facts.nonnegative(a) for a in atom.args)
-        if atom.op == "mod":
-            return True
-        return all(facts.nonnegative(a) for a in atom.args)
-    if isinstance(atom, Dyn):
-        return facts.nonnegative(facts.dyn.get(atom.value, (None, None))[0])
-    return False
+    return facts.at_most(const(dtype.minimum), low) and facts.at_most(high, const(dtype.maximum))
 
 
-def pointwise_bounds(fn: str, points: tuple[Point, ...], facts: Facts) -> tuple[Extent | None, Extent | None]:
-    """Bounds of an integer pointwise result from its operands' bounds."""
+def _exact_bounds(fn: str, points: tuple[Point, ...], facts: Facts) -> tuple[Extent | None, Extent | None]:
     if fn == "select":
         return _hull(points[1], points[2], facts)
+    if fn == "neg":
+        return _neg(points[0].high), _neg(points[0].low)
     if len(points) != 2:
         return None, None
     a, b = points
@@ -104,27 +65,47 @@ def pointwise_bounds(fn: str, points: tuple[Point, ...], facts: Facts) -> tuple[
         return _product(a, b, facts)
     if fn in ("floordiv", "mod"):
         return _division(fn, a, b, facts)
-    if fn == "minimum" and a.high is not None and b.high is not None:
-        least = a.high if facts.at_most(a.high, b.high) else b.high
-        return _smaller(a.low, b.low, facts), least
-    if fn == "maximum" and a.low is not None and b.low is not None:
-        most = a.low if facts.at_most(b.low, a.low) else b.low
-        return most, _larger(a.high, b.high, facts)
+    if fn == "and":
+        return _bits(a, b, facts)
+    if fn == "minimum":
+        return _smaller(a.low, b.low, facts), _known(_smaller, a.high, b.high, facts)
+    if fn == "maximum":
+        return _known(_larger, a.low, b.low, facts), _larger(a.high, b.high, facts)
     return None, None
 
 
 def _smaller(a: Extent | None, b: Extent | None, facts: Facts) -> Extent | None:
-    """The provably smaller of two bounds."""
-    return a if facts.at_most(a, b) else (b if facts.at_most(b, a) else None)
+    """The smaller of two bounds, as an extent of its own where neither is provably it."""
+    if a is None or b is None:
+        return None
+    return a if facts.at_most(a, b) else (b if facts.at_most(b, a) else minimum(a, b))
 
 
 def _larger(a: Extent | None, b: Extent | None, facts: Facts) -> Extent | None:
-    """The provably larger of two bounds."""
-    return a if facts.at_most(b, a) else (b if facts.at_most(a, b) else None)
+    """The larger of two bounds, as an extent of its own where neither is provably it."""
+    if a is None or b is None:
+        return None
+    return a if facts.at_most(b, a) else (b if facts.at_most(a, b) else maximum(a, b))
+
+
+def _known(
+    of: Callable[[Extent | None, Extent | None, Facts], Extent | None],
+    a: Extent | None,
+    b: Extent | None,
+    facts: Facts,
+) -> Extent | None:
+    """``of`` two bounds either of which is a bound of the result."""
+    return b if a is None else (a if b is None else of(a, b, facts))
 
 
 def _hull(a: Point, b: Point, facts: Facts) -> tuple[Extent | None, Extent | None]:
     return _smaller(a.low, b.low, facts), _larger(a.high, b.high, facts)
+
+
+def _bits(a: Point, b: Point, facts: Facts) -> tuple[Extent | None, Extent | None]:
+    """``a & b`` has no bit that a non-negative operand has not."""
+    tops = [p.high for p in (a, b) if p.high is not None and facts.nonnegative(p.low)]
+    return (const(0), tops[0]) if tops else (None, None)
 
 
 def _plus(a: Extent | None, b: Extent | None) -> Extent | None:

@@ -9,9 +9,9 @@ from intent import kir
 from intent import physical as ph
 from intent.construct.context import Context, local_ordinal, rule
 from intent.construct.frame import Frame
-from intent.construct.point import Point, pointwise_bounds
+from intent.construct.point import Point, pointwise_bounds, representable
 from intent.construct.shapes import reshape_groups
-from intent.types import Extent
+from intent.types import DType, Extent
 from intent.types.extent import const
 
 At = tuple[Point, ...]
@@ -62,7 +62,7 @@ def pointwise_point(c: Context, fn: str, points: At, *, name: str = "") -> Point
     members = frozenset(m for p in points for m in p.members)
     result = c.emitter.pointwise(fn, *(p.fragment for p in points), name=name)
     if result.dtype.is_integer and points[-1].fragment.dtype.is_integer:
-        low, high = pointwise_bounds(fn, points, c.facts)
+        low, high = pointwise_bounds(fn, result.dtype, points, c.facts)
         return Point(result, members, low, high)
     return Point(result, members)
 
@@ -82,23 +82,33 @@ def pointwise(c: Context, op: kir.Pointwise, index: int, at: At, frame: Frame) -
         name=_name(op, index),
     )[0]
     if op.result.dtype.is_integer:
-        low, high = pointwise_bounds(op.fn, points, c.facts)
+        low, high = pointwise_bounds(op.fn, op.result.dtype, points, c.facts)
         return Point(fragment, members, low, high)
     return Point(fragment, members)
 
 
 @rule(kir.Cast)
 def cast(c: Context, op: kir.Cast, index: int, at: At, frame: Frame) -> Point:
-    """Numeric conversion; widening an integer keeps its bounds."""
+    """Numeric conversion; bounds that the result's dtype can represent are kept, and a narrow operand has its own."""
     point = c.evaluate(op.value, at, frame)
     fragment = cast_fragment(c, point.fragment, op.result, _name(op, index))
-    if (
-        op.value.dtype.is_integer
-        and op.result.dtype.is_integer
-        and op.result.dtype.bits >= op.value.dtype.bits
-    ):
-        return Point(fragment, point.members, point.low, point.high)
-    return Point(fragment, point.members)
+    if not op.result.dtype.is_integer:
+        return Point(fragment, point.members)
+    low, high = _bounds_before_cast(point, op.value.dtype)
+    if not representable(op.result.dtype, low, high, c.facts):
+        return Point(fragment, point.members)
+    return Point(fragment, point.members, low, high)
+
+
+def _bounds_before_cast(point: Point, dtype: DType) -> tuple[Extent | None, Extent | None]:
+    """The operand's bounds; where it has none, those of a dtype so narrow that they tell something of an index."""
+    if dtype.kind == "bool":
+        return const(0), const(1)
+    if not dtype.is_integer or dtype.bits > 32:
+        return point.low, point.high
+    told = dtype.bits <= 16
+    low = const(dtype.minimum) if point.low is None and (told or dtype.minimum == 0) else point.low
+    return low, const(dtype.maximum) if point.high is None and told else point.high
 
 
 def cast_fragment(c: Context, value: ph.Fragment, like: kir.Value, name: str = "") -> ph.Fragment:

@@ -30,11 +30,9 @@ def target_of(
     """Evaluate a write's relation; every active predicate guards it."""
     resource, key, owner = c.resource(op.target)
     assumed = op.assumed if isinstance(op, kir.Store) else ()
-    where: Address = address(c, op.relation, shape, assumed, at, frame)
-    guards = where.members | where.guards | frame.active | frozenset(m for p in at for m in p.members)
-    if op.valid is not None:
-        valid = c.evaluate(op.valid, at, frame)
-        guards |= valid.members | {valid.fragment}
+    active = frame.active | frozenset(m for p in at for m in p.members)
+    where: Address = address(c, op.relation, shape, assumed, at, frame, op.valid, active)
+    guards = where.members | where.guards | where.tested
     coordinates = (*owner, *(p.fragment for p in where.coordinates))
     used = frame.lanes | {d for p in (*at, *where.coordinates) for d in p.fragment.dims}
     mask = c.emitter.conjunction(guards)

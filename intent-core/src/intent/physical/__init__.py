@@ -25,11 +25,12 @@ from intent.physical.ops import (
     While,
 )
 from intent.physical.program import Guard, Program, ScalarParam, Segment, SegmentAxis
-from intent.physical.proof import ASSUMED, GUARD, REGION, STATIC, Proof
+from intent.physical.proof import ASSUMED, GUARD, REGION, STATIC, Proof, ProofKind
 
 __all__ = [
     "ASSUMED", "GUARD", "REGION", "STATIC",
     "Argument", "Atomic", "Bitcast", "Broadcast", "Buffer", "BufferAlloc", "Cast", "Constant", "Contract", "Dim",
     "Fence", "Fragment", "Guard", "If", "Lane", "LaunchValue", "Load", "Loop", "Op", "Pointwise", "Program", "Proof",
+    "ProofKind",
     "Reduce", "Region", "Rename", "Resource", "ScalarParam", "Scan", "Segment", "SegmentAxis", "Store", "View", "While",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ shown again with :func:`intent.proof.prove`; without one of the facts the access
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from intent.proof import Claim, Fact
@@ -31,12 +31,13 @@ class Proof:
     ``region``: the coordinate runs over a region of the axis itself. ``static``: it is a constant. ``interval``: its
     bounds are inside by ``facts``. ``predicate``: also by what the access's ``valid`` says. ``assumed``: a promise of
     the author. ``guard``: ``valid`` tests it. ``claim`` is what was shown, about the bounds that the coordinate has on
-    active lanes; None where nothing had to be.
+    active lanes; None where nothing had to be. ``text`` says claim and facts with the author's names.
     """
 
     kind: ProofKind
     claim: Claim | None = None
     facts: tuple[Fact, ...] = ()
+    text: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         """The kind: how a program prints it."""
@@ -45,12 +46,7 @@ class Proof:
     @property
     def why(self) -> str:
         """What follows "the coordinate" in a sentence: ``is bounded by extents: N - 1 >= i + K because ...``."""
-        text = _WORDS[self.kind]
-        if self.claim is not None and self.kind in ("interval", "predicate"):
-            text += f": {self.claim}"
-        if self.facts:
-            text += " because " + ", ".join(map(str, self.facts))
-        return text
+        return f"{_WORDS[self.kind]}: {self.text}" if self.text else _WORDS[self.kind]
 
 
 REGION: Final = Proof(kind="region")

@@ -20,9 +20,9 @@ from intent.proof.claims import (
     negation,
     within,
 )
+from intent.proof.decide import prove
 from intent.proof.facts import Fact, Facts
 from intent.proof.outcome import Outcome, Proved, Refuted, Unknown
-from intent.proof.prove import prove
 from intent.proof.ranges import Range, disjoint, subset
 
 __all__ = [

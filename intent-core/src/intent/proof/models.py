@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from intent.proof.claims import AtLeast, Claim, Equal, Some, extents_of, holds, negation
+from intent.proof.claims import AtLeast, Claim, Equal, Every, Some, extents_of, holds, negation
 from intent.types import Extent
-from intent.types.extent import Atom, Call, Symbol
+from intent.types.extent import Atom, Call, Symbol, Var
 
-_SIZES = (3, 1, 2, 0, 5, 8, 4, 6, 7, 16)
-_POINTS = (0, 1, 2, 3, 5, -1, 4, 7, -2, -5)
+_SMALL = (0, 1, 2, 3, 4, 5, 8)
+_LARGE = (5, 8, 3, 2, 1, 0, 4, 16)
+_SIGNED = (-1, -2, -5)
 _TRIES = 600
 
 
 def counterexample(claim: Claim, facts: Sequence[Claim], tries: int = _TRIES) -> dict[Atom, int] | None:
     """Values of all atoms for which every fact holds and the claim does not; None when none was met."""
-    found = _Search([*facts, negation(claim)], tries).run()
+    found = _Search([*facts, negation(claim)], _wanted_small(claim), tries).run()
     if found is None or not all(true(f, found) for f in facts) or true(claim, found):
         return None
     return found
@@ -40,11 +41,20 @@ def _meaningful(e: Extent, values: Mapping[Atom, int]) -> bool:
     )
 
 
+def _wanted_small(claim: Claim) -> frozenset[Atom]:
+    """The atoms whose growth makes the claim true."""
+    if isinstance(claim, Every | Some):
+        return frozenset().union(*map(_wanted_small, claim.of))
+    terms = (claim.lhs - claim.rhs).terms
+    return frozenset(a for monomial, k in terms if k > 0 for a in monomial)
+
+
 class _Search:
     """Backtracking over atoms; a constraint is tested as soon as its last atom has a value."""
 
-    def __init__(self, constraints: Sequence[Claim], tries: int) -> None:
+    def __init__(self, constraints: Sequence[Claim], small: frozenset[Atom], tries: int) -> None:
         self.tries = tries
+        self.small = small
         self.atoms = _ordered(constraints)
         position = {atom: k for k, atom in enumerate(self.atoms)}
         self.due: list[list[Claim]] = [[] for _ in self.atoms]
@@ -74,33 +84,42 @@ class _Search:
         return False
 
     def _candidates(self, depth: int, atom: Atom) -> list[int]:
-        """Fixed small numbers, then the ends of the atom's bounds and their neighbours."""
-        fixed = _SIZES if isinstance(atom, Symbol) else _POINTS
-        found = list(fixed)
-        single = Extent((((atom,), 1),))
-        for constraint in self.due[depth]:
-            parts = constraint.of if isinstance(constraint, Some) else (constraint,)
-            for part in parts:
-                if not isinstance(part, AtLeast | Equal):
-                    continue
-                difference = part.lhs - part.rhs
-                slope = dict(difference.terms).get((atom,), 0)
-                if abs(slope) != 1:
-                    continue
-                try:
-                    rest = (difference - single * slope).evaluate({**self.values, atom: 0})
-                except ZeroDivisionError:
-                    continue
-                edge = -slope * rest
-                found += [edge, edge + 1, edge - 1]
-        if isinstance(atom, Symbol):
-            found = [v for v in found if v >= 0]
+        """A few fixed numbers and the ends of the atom's bounds, in the order in which they may falsify the claim."""
+        edges = [value for constraint in self.due[depth] for value in self._edges(atom, constraint)]
+        if atom in self.small:
+            found = [*_SMALL, *edges]
+        elif isinstance(atom, Var):
+            found = [*edges, *_SMALL]
+        else:
+            found = [*_LARGE, *edges]
+        found = [v for v in found if v >= 0] if isinstance(atom, Symbol) else [*found, *_SIGNED]
         return list(dict.fromkeys(found))
+
+    def _edges(self, atom: Atom, constraint: Claim) -> Iterator[int]:
+        """The value that just satisfies a constraint in which the atom stands alone, and its neighbours."""
+        for part in constraint.of if isinstance(constraint, Some) else (constraint,):
+            if not isinstance(part, AtLeast | Equal):
+                continue
+            difference = part.lhs - part.rhs
+            slope = dict(difference.terms).get((atom,), 0)
+            if abs(slope) != 1:
+                continue
+            try:
+                rest = (difference - Extent((((atom,), slope),))).evaluate({**self.values, atom: 0})
+            except ZeroDivisionError:
+                continue
+            edge = -slope * rest
+            yield from (edge, edge + 1, edge - 1)
 
 
 def _ordered(constraints: Sequence[Claim]) -> list[Atom]:
-    """Symbols first, then what their bounds are made of, each once."""
-    seen = dict.fromkeys(
-        a for c in constraints for e in extents_of(c) for a in e.atoms() if not isinstance(a, Call)
-    )
-    return sorted(seen, key=lambda a: not isinstance(a, Symbol))
+    """Every atom once, so that constraints are complete early: always the one that lacks the fewest next."""
+    open_ = [
+        dict.fromkeys(a for e in extents_of(c) for a in e.atoms() if not isinstance(a, Call))
+        for c in constraints
+    ]
+    order: dict[Atom, None] = {}
+    while open_ := [left for atoms in open_ if (left := {a: None for a in atoms if a not in order})]:
+        following = min(open_, key=len)
+        order.update(dict.fromkeys(sorted(following, key=lambda a: not isinstance(a, Symbol))))
+    return list(order)

@@ -1,0 +1,116 @@
+"""What construction knows about integers, and the proofs that rest on it.
+
+A launch condition holds in the whole program. A bound of a run-time value holds where that value does: it takes part
+only in claims that mention the value, because a load whose coordinate does not may be placed outside of the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from intent import kir
+from intent.proof import Claim, Equal, Fact, Outcome, at_least, either, equal, prove
+from intent.proof import Facts as Known
+from intent.proof.claims import extents_of
+from intent.types import Extent
+from intent.types.extent import Atom, Dyn, Symbol, const, dyn
+
+Bounds = tuple[Extent | None, Extent | None]
+
+
+class Facts:
+    """The launch conditions of a kernel, and ``dyn``: inclusive bounds of run-time values by their id."""
+
+    def __init__(self, known: tuple[Fact, ...] = (), names: dict[int, kir.Value] | None = None) -> None:
+        self.known = known
+        self.dyn: dict[int, Bounds] = {}
+        self._names = {} if names is None else names
+
+    def nonnegative(self, e: Extent | None) -> bool:
+        """Whether ``e >= 0`` follows, by the fast path."""
+        if e is None:
+            return False
+        if e.const is not None:
+            return e.const >= 0
+        if _plain(e):
+            return True
+        return prove(at_least(e, 0), self.about((e,)), solver=False).proved
+
+    def at_most(self, low: Extent | None, high: Extent | None) -> bool:
+        """Whether ``low <= high`` follows, by the fast path."""
+        return low is not None and high is not None and (low is high or self.nonnegative(high - low))
+
+    def prove(self, claim: Claim, more: Iterable[Fact] = ()) -> Outcome:
+        """What can be said of the claim, by every means, with ``more`` facts that hold where it is asked."""
+        return prove(claim, self.about(extents_of(claim), tuple(more)))
+
+    def about(self, extents: Iterable[Extent], more: tuple[Fact, ...] = ()) -> Known:
+        """The facts that have to do with the extents, in a fixed order."""
+        candidates = (*more, *self.known)
+        seen: set[Atom] = set()
+        chosen: set[int] = set()
+        ranges: list[Fact] = []
+        waiting = [a for e in extents for a in e.atoms()]
+        while waiting:
+            atom = waiting.pop()
+            if atom in seen:
+                continue
+            seen.add(atom)
+            found = list(self._bounds(atom)) if isinstance(atom, Dyn) else []
+            ranges += found
+            for number, fact in enumerate(candidates):
+                if number not in chosen and any(atom in e.atoms() for e in extents_of(fact.claim)):
+                    chosen.add(number)
+                    found.append(fact)
+            waiting += [a for fact in found for e in extents_of(fact.claim) for a in e.atoms()]
+        ranges.sort(key=str)
+        return Known.of((*ranges, *(candidates[k] for k in sorted(chosen))))
+
+    def text(self, claim: Claim, facts: Iterable[Fact]) -> str:
+        """A claim and its reasons, with the author's names of run-time values."""
+        reasons = ", ".join(map(str, facts))
+        text = f"{claim} because {reasons}" if reasons else str(claim)
+        atoms = {a for e in (*extents_of(claim), *_mentioned(facts)) for a in e.atoms() if isinstance(a, Dyn)}
+        for atom in sorted(atoms, key=lambda a: -a.value):
+            text = text.replace(str(atom), self._name(atom))
+        return text
+
+    def _bounds(self, atom: Dyn) -> Iterator[Fact]:
+        low, high = self.dyn.get(atom.value, (None, None))
+        value = dyn(atom.value)
+        name = self._name(atom)
+        if low is not None:
+            yield Fact(claim=at_least(value, low), because=f"{name} starts there")
+        if high is not None:
+            yield Fact(claim=at_least(high, value), because=f"{name} ends there")
+
+    def _name(self, atom: Dyn) -> str:
+        value = self._names.get(atom.value)
+        return value.name if value is not None and value.name else str(atom)
+
+
+def launch_facts(kernel: kir.Kernel) -> tuple[Fact, ...]:
+    """The conditions that every launch of the kernel checks (language, decision 5)."""
+    return tuple(_condition(c) for c in kernel.conditions)
+
+
+def _condition(c: kir.Condition) -> Fact:
+    because = f"checked at the call: {c.reason}"
+    match c.kind:
+        case "equal":
+            return Fact(claim=equal(c.lhs, c.rhs), because=because)
+        case "at_least":
+            return Fact(claim=at_least(c.lhs, c.rhs), because=because)
+        case "equal_or_one":
+            one = const(1)
+            choice = either(equal(c.lhs, c.rhs), Equal(c.lhs, one), Equal(c.rhs, one))
+            return Fact(claim=choice, because=because)
+
+
+def _plain(e: Extent) -> bool:
+    """Whether every term is a positive number of symbols: what most extents are."""
+    return all(k >= 0 and all(isinstance(a, Symbol) for a in m) for m, k in e.terms)
+
+
+def _mentioned(facts: Iterable[Fact]) -> tuple[Extent, ...]:
+    return tuple(e for fact in facts for e in extents_of(fact.claim))
