@@ -314,4 +314,4 @@ def chosen_and_computed(k: I.In[I.i32, (2,)], z: I.Out[I.i32, (2,)]):
 
 def test_a_choice_between_floats_never_becomes_an_integer(refused):
     refused(chosen_wrongly, LiteralNotRepresentable, "k[0] + (0.5 if k[1] > 0 else 1.0)")
-    refused(chosen_and_computed, WrongDType, "k[0] + 2 * (0.5 if k[1] > 0 else 1.0)")
+    refused(chosen_and_computed, LiteralNotRepresentable, "k[0] + 2 * (0.5 if k[1] > 0 else 1.0)")

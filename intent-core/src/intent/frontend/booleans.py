@@ -74,7 +74,7 @@ def lower_choice(lowering: Lowering, node: ast.expr) -> FrontValue:
         isinstance(v, Literal) or (isinstance(v, Tensor) and not v.shape) for v in (then, otherwise)
     )
     if _open(then) and _open(otherwise):
-        return builder.choose_literal(condition, then, otherwise)
+        return builder.pointwise("select", condition, then, otherwise, what="if")
     if scalars and harmless(lowering, mark):
         return builder.pointwise("select", condition, then, otherwise, what="if")
     builder.undo(mark)
@@ -91,7 +91,7 @@ def _open(value: FrontValue) -> TypeGuard[Literal | Tensor]:
     """Whether a side is a number, or a choice between numbers, whose dtype its context may give."""
     if isinstance(value, Literal):
         return not isinstance(value.value, bool)
-    return isinstance(value, Tensor) and value.choice is not None
+    return isinstance(value, Tensor) and not value.shape and value.again is not None
 
 
 def harmless(lowering: Lowering, mark: Mark) -> bool:

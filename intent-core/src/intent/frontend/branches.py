@@ -239,7 +239,7 @@ def _components(
             parts.append(a)
             continue
         if _number(a) and _number(b):
-            parts.append(lowering.builder.choose_literal(branches.condition, a, b))
+            parts.append(lowering.builder.pointwise("select", branches.condition, a, b, what="if"))
             continue
         if not isinstance(a, _DATA) or not isinstance(b, _DATA):
             return None

@@ -83,7 +83,7 @@ class Builder(Accesses):
             return self._cast_literal(front.value, dtype)
         tensor = self.data(front, "cast")
         if tensor.dtype is dtype:
-            return replace(tensor, weak=(), choice=None)
+            return replace(tensor, weak=(), again=None)
         if dtype is INDEX and tensor.dtype.is_integer:
             return self.index(tensor)
         result = self.emit_one(Cast, dtype, tensor.shape, value=tensor.value)

@@ -1,20 +1,22 @@
 """Values carried by loops: which names, of which types, and their initial and next values.
 
 A literal before the loop has no dtype yet. It takes that of the value the body gives, or else the one that its uses in
-the body expect; a trial pass over the body, undone afterwards, finds it.
+the body expect; a trial pass over the body, undone afterwards, finds it. Where the body leaves it open, uses after the
+loop decide: the kernel is then lowered again with what they expect.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from intent.diagnostics import CarryTypeChanged
 from intent.frontend.leaves import default_dtype, representable
 from intent.frontend.lowering import Lowering
 from intent.frontend.values import (
     BufferRef,
+    CarryKey,
     Domain,
     ExtentRef,
     FrontValue,
@@ -42,14 +44,17 @@ Body = Callable[[Mapping[str, FrontValue]], Mapping[str, FrontValue]]
 class Carries:
     """``schema``: per name the structure whose :class:`Leaf` components are carried; others are unchanged values.
 
-    ``blame`` gives the place of the assignment that a wrong type is blamed on.
+    ``blame`` gives the place of the assignment that a wrong type is blamed on. ``open``: components that the body
+    leaves open, each with the identity that uses after the loop give a dtype.
     """
 
     schema: dict[str, FrontValue]
     inits: dict[str, FrontValue]
     blame: Callable[[str], Span]
     lowering: Lowering
+    loop: Span
     tried: bool = False
+    open: dict[int, CarryKey] = field(default_factory=dict)
 
     @property
     def settled(self) -> bool:
@@ -59,7 +64,17 @@ class Carries:
     def stand_ins(self) -> dict[str, FrontValue]:
         """Names after a loop whose types alone matter: a loop in a trial pass is not lowered a second time."""
         values = [self.lowering.builder.value(leaf.dtype, leaf.shape) for leaf in self.types]
-        return self.bind(iter(values))
+        return self.results(iter(values))
+
+    def results(self, values: Iterator[Value]) -> dict[str, FrontValue]:
+        """Names bound to what the loop gives; what the body left open is open for what follows."""
+
+        def bound(leaf: FrontValue, name: str) -> FrontValue:
+            made = self._bound(leaf, values, name)
+            key = self.open.get(id(leaf))
+            return replace(made, weak=(WeakLiteral(key),)) if key and isinstance(made, Tensor) else made
+
+        return {n: map_leaves(s, lambda leaf, n=n: bound(leaf, n)) for n, s in self.schema.items()}  # type: ignore[misc]
 
     def initial(self) -> tuple[Value, ...]:
         """The values before the first step."""
@@ -154,10 +169,17 @@ def repr_of(value: FrontValue) -> object:
     return id(value)
 
 
-def settle(lowering: Lowering, names: Sequence[str], body: Body, assigned: Mapping[str, ast.stmt]) -> Carries:
+def settle(
+    lowering: Lowering,
+    loop: Span,
+    names: Sequence[str],
+    body: Body,
+    assigned: Mapping[str, ast.stmt],
+) -> Carries:
     """The carries of a loop: their types are those before it, settled by a trial pass where these are open."""
     inits = {n: lowering.scope.names[n] for n in names}
     carries = Carries(
+        loop=loop,
         schema={n: map_leaves(v, _fixed) for n, v in inits.items()},
         inits=inits,
         lowering=lowering,
@@ -215,15 +237,16 @@ def _settled(carries: Carries, name: str, opened: FrontValue, after: FrontValue)
     if not same_structure(init, after):
         raise CarryTypeChanged(name, before=init.describe(), after=after.describe(), span=carries.blame(name))
     parts = [
-        _settled_leaf(carries, name, *trio)
-        for trio in zip(leaves(init), leaves(opened), leaves(after), strict=True)
+        _settled_leaf(carries, (name, k), *trio)
+        for k, trio in enumerate(zip(leaves(init), leaves(opened), leaves(after), strict=True))
     ]
     return rebuild(init, iter(parts))
 
 
 def _settled_leaf(
-    carries: Carries, name: str, init: FrontValue, opened: FrontValue, after: FrontValue
+    carries: Carries, place: tuple[str, int], init: FrontValue, opened: FrontValue, after: FrontValue
 ) -> FrontValue:
+    name, builder = place[0], carries.lowering.builder
     if isinstance(init, Tensor) and not init.weak:
         return Leaf(dtype=init.dtype, shape=init.shape)
     if (
@@ -241,8 +264,12 @@ def _settled_leaf(
         weak = opened.weak[0].expected if isinstance(opened, Tensor) and opened.weak else None
         still_open = isinstance(after, Literal) or (isinstance(after, Tensor) and after.weak)
         if still_open:
+            key = (carries.lowering.sites, carries.loop, *place)
             both = (default_dtype(init.value), found.dtype)
-            found = Leaf(dtype=weak or max(both, key=lambda d: (d.is_float, d.is_integer, d.bits)))
+            dtype = weak or builder.later.get(key)
+            found = Leaf(dtype=dtype or max(both, key=lambda d: (d.is_float, d.is_integer, d.bits)))
+            if dtype is None:
+                carries.open[id(found)] = key
         if not representable(init.value, found.dtype) or found.shape:
             raise wrong
     return found

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from intent.diagnostics import ImpureHelper, SliceExtentObserved
+from intent.frontend.values import CarryKey
 from intent.kir import (
     AssumeInBounds,
     Assumption,
@@ -91,6 +92,10 @@ class Emitter:
         self.written: set[str] = set()
         self.trial = 0
         self.races = False
+        self.later: dict[CarryKey, DType] = {}
+        """What uses after a loop expect of a carry that the loop leaves open."""
+        self.expected: dict[CarryKey, DType] = {}
+        """The same, met in this lowering: the kernel is to be lowered again."""
         self.hint = ""
         self._buffers: set[str] = set()
         self._home: dict[int, int] = {}

@@ -11,7 +11,6 @@ from intent.diagnostics import LiteralNotRepresentable, SliceExtentObserved, Wro
 from intent.frontend.emission import Emitter
 from intent.frontend.values import (
     BufferRef,
-    Choice,
     Domain,
     ExtentRef,
     FrontValue,
@@ -121,8 +120,8 @@ class Leaves(Emitter):
         if isinstance(front, Domain):
             return self.indices(front)
         tensor = self.data(front, what)
-        if tensor.choice is not None and tensor.dtype.is_integer:
-            tensor = self.chosen(tensor.choice, INDEX)
+        if tensor.again is not None and tensor.dtype.is_integer:
+            tensor = tensor.again(INDEX)
         if tensor.dtype is INDEX:
             return tensor
         if not tensor.dtype.is_integer:
@@ -240,10 +239,6 @@ class Leaves(Emitter):
         if isinstance(front, Domain | ExtentRef):
             return INDEX
         return None
-
-    def chosen(self, choice: Choice, dtype: DType) -> Tensor:
-        """A choice between literals of ``dtype``; overridden where operands are typed."""
-        raise NotImplementedError
 
     # -- run-time data of anything
 

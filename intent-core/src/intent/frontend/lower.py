@@ -14,10 +14,11 @@ from intent.frontend.normalise import is_none, returns_of
 from intent.frontend.scope import wrap
 from intent.frontend.statements import STATEMENTS
 from intent.frontend.unwritten import refuse_unwritten
-from intent.frontend.values import FrontValue, Tensor, ViewRef
+from intent.frontend.values import CarryKey, FrontValue, Tensor, ViewRef
 from intent.kir import Kernel, KernelID, ScalarParam, View
 from intent.kir.verify import verify
 from intent.language import KernelDefinition, Param
+from intent.types import DType
 from intent.types.extent import const, scalar, symbol
 from intent.types.span import UNKNOWN
 
@@ -33,29 +34,39 @@ def lower(
     ``races``: points of parallel loops that provably conflict are left in, for the sanitizer to show them.
     Raises the errors of :mod:`intent.diagnostics` at the author's line; VerificationError is a fault of the compiler.
     """
-    signature = definition.signature
-    constants = signature.bind_constexprs(constexprs)
-    builder = Builder()
-    builder.races = races
+    constants = definition.signature.bind_constexprs(constexprs)
+    _refuse_results(definition)
+    later: dict[CarryKey, DType] = {}
+    while True:
+        builder = Builder()
+        builder.races, builder.later = races, later
+        kernel = _lowered(builder, definition, constants)
+        if not builder.expected:
+            verify(kernel)
+            return kernel
+        later = {**later, **builder.expected}
+
+
+def _lowered(builder: Builder, definition: KernelDefinition[...], constants: Mapping[str, object]) -> Kernel:
+    """One lowering, in which ``builder`` may note what later uses expect of literals carried by loops."""
     builder.open()
     names: dict[str, FrontValue] = {}
     params: list[View | ScalarParam] = []
-    for param in signature.params:
+    for param in definition.signature.params:
         if param.kind == "constexpr":
             names[param.name] = wrap(constants[param.name], param.name, param.span or UNKNOWN)
         else:
             made, names[param.name] = _parameter(builder, param)
             params.append(made)
-    _refuse_results(definition)
     lowering = Lowering(builder, EXPRESSIONS, STATEMENTS)
     lowering.run(definition, names)
     bounds = {info.id: builder.bounds_of(info.id) for info in builder.domains}
     _refuse_rebound(definition, params, builder.written)
     closed = builder.close()
-    if not races:
+    if not builder.races:
         refuse_unwritten(closed, builder.defs)
     body = drop_dead(closed, bounds)
-    kernel = Kernel(
+    return Kernel(
         name=KernelID(definition.name),
         params=tuple(params),
         body=body,
@@ -65,8 +76,6 @@ def lower(
         constexprs=tuple((n, repr(v)) for n, v in {**constants, **lowering.captured}.items()),
         span=definition.source.definition_span,
     )
-    verify(kernel)
-    return kernel
 
 
 def _parameter(builder: Builder, param: Param) -> tuple[View | ScalarParam, FrontValue]:

@@ -44,6 +44,7 @@ class Lowering:
         self.builder = builder
         self.scope: Scope
         self.stack: list[Definition[...]] = []
+        self.sites: tuple[Span, ...] = ()
         self.captured: dict[str, object] = {}
         self._expressions = expressions
         self._statements = statements
@@ -144,7 +145,8 @@ class Lowering:
             raise Recursion([*cycle, definition.name], span=span)
         bound = definition.bind(args, kwargs or {}, span=span)
         names = {n: self._argument(definition, n, v, span) for n, v in bound.items()}
-        saved = self.builder.span
+        saved, sites = self.builder.span, self.sites
+        self.sites = (*sites, span)
         try:
             return self.run(definition, names)
         except IntentError as error:
@@ -152,7 +154,7 @@ class Lowering:
                 error.called_from(span)
             raise
         finally:
-            self.builder.span = saved
+            self.builder.span, self.sites = saved, sites
 
     def run(self, definition: Definition[...], names: dict[str, FrontValue]) -> FrontValue:
         """Lower the body of a definition with these names bound; the value of its return, or NONE."""

@@ -13,7 +13,7 @@ from intent.diagnostics import (
     WrongDType,
 )
 from intent.frontend.leaves import Leaves, default_dtype, representable
-from intent.frontend.values import Choice, ExtentRef, FrontValue, Literal, Tensor, WeakLiteral
+from intent.frontend.values import ExtentRef, FrontValue, Literal, Tensor, WeakLiteral
 from intent.kir import Cast, Pointwise
 from intent.kir.pointwise import FUNCTIONS
 from intent.types import DType, Extent
@@ -52,10 +52,12 @@ class Operands(Leaves):
         """A weak tensor with the dtype that its context expects. Raises WrongDType, LiteralNotRepresentable."""
         for literal in tensor.weak:
             literal.expect(dtype)
+            if literal.carry is not None and tensor.dtype is not dtype:
+                self.expected.setdefault(literal.carry, dtype)
         if tensor.dtype is dtype:
             return Tensor(value=tensor.value, extent=tensor.extent)
-        if tensor.choice is not None:
-            return self.chosen(tensor.choice, dtype)
+        if tensor.again is not None:
+            return tensor.again(dtype)
         if tensor.dtype.is_float > dtype.is_float or (tensor.dtype.kind == "bool") != (dtype.kind == "bool"):
             expected = "a value of the other operand's dtype"
             raise WrongDType(
@@ -94,23 +96,17 @@ class Operands(Leaves):
             for f, t in zip(fronts, tensors, strict=True)
         )
 
-    def choose_literal(
-        self, condition: Tensor, then: Literal | Tensor, otherwise: Literal | Tensor
-    ) -> Tensor:
-        """A choice between literals: run-time data whose dtype is still open."""
-        sides = [default_dtype(s.value) if isinstance(s, Literal) else s.dtype for s in (then, otherwise)]
-        dtype = max(sides, key=lambda d: (d.is_float, d.is_integer, d.bits))
-        choice = Choice(condition=condition, then=then, otherwise=otherwise)
-        return replace(self.chosen(choice, dtype), weak=(WeakLiteral(),), choice=choice)
+    def _open(self, result: Tensor, fn: str, fronts: Sequence[FrontValue], what: str) -> Tensor:
+        """``result`` as it is, or with its dtype still open if it comes from literals alone."""
+        values = fronts[1:] if fn == "select" else fronts
+        if not all(_has_no_dtype(f) for f in values):
+            return result
 
-    def chosen(self, choice: Choice, dtype: DType) -> Tensor:
-        """A choice between literals of ``dtype``."""
-        sides = [
-            self.constant(s.value, dtype) if isinstance(s, Literal) else self.adopt(s, dtype)
-            for s in (choice.then, choice.otherwise)
-        ]
-        operands = self.values((choice.condition, *sides))
-        return Tensor(value=self.emit_one(Pointwise, dtype, fn="select", operands=operands))
+        def again(dtype: DType) -> Tensor:
+            typed = (self.materialize(f, dtype, what) for f in values)
+            return self.pointwise(fn, *fronts[: len(fronts) - len(values)], *typed, what=what)
+
+        return replace(result, weak=result.weak or (WeakLiteral(),), again=again)
 
     def relabel(self, tensor: Tensor, dtype: DType) -> Tensor:
         """A weak tensor beside weak ones: the wider default, still open."""
@@ -203,7 +199,7 @@ class Operands(Leaves):
                 for i, (f, t) in enumerate(zip(fronts, operands, strict=True))
             }
             raise WrongDType(what, expected=expected, found=found, span=self.span)
-        weak = tuple(w for t in checked for w in t.weak)
+        weak = () if rule.rule == "bool" else tuple(w for t in checked for w in t.weak)
         operands = self.broadcast(*operands, what=what)
         narrow, dtype = checked[0].dtype, BOOL if rule.rule == "bool" else checked[0].dtype
         wide = computed_in(fn, narrow)
@@ -222,8 +218,10 @@ class Operands(Leaves):
         )
         if result.dtype is not dtype:
             result = self.emit_one(Cast, dtype, result.shape, value=result)
-        tensor = Tensor(value=result, weak=() if rule.rule == "bool" else weak)
-        return self._with_extent(fn, tensor, operands) if dtype.is_integer and not result.shape else tensor
+        tensor = Tensor(value=result, weak=weak)
+        if dtype.is_integer and not result.shape:
+            tensor = self._with_extent(fn, tensor, operands)
+        return tensor if rule.rule == "bool" else self._open(tensor, fn, fronts, what)
 
     def _with_extent(self, fn: str, result: Tensor, operands: tuple[Tensor, ...]) -> Tensor:
         """Keep the symbolic value of an integer scalar; otherwise an index scalar stands for itself."""
@@ -260,6 +258,13 @@ class Operands(Leaves):
                 return None
         folded = self.fold(fn, *extents)
         return None if folded is None else ExtentRef(extent=folded)
+
+
+def _has_no_dtype(front: FrontValue) -> bool:
+    """Whether a value is a number, or made of numbers, whose dtype its context may give."""
+    if isinstance(front, Literal):
+        return not isinstance(front.value, bool)
+    return isinstance(front, Tensor) and front.again is not None
 
 
 _ELEMENTARY = frozenset(

@@ -20,7 +20,7 @@ def lower_for(lowering: Lowering, stmt: ast.For, source: FrontValue) -> None:
     begin, end, step = (builder.index(f).value for f in (region.begin, region.end, region.step))
     run = runner(lowering, stmt, lambda: bind_point(lowering, stmt, source, point))
     point = point_of(lowering, stmt, region, builder.value(INDEX))
-    carries = settle(lowering, carried(lowering, stmt, written), run, written)
+    carries = settle(lowering, lowering.span(stmt), carried(lowering, stmt, written), run, written)
     inits = carries.initial()
     if carries.settled:
         leave_loop(lowering, stmt, written, carries.stand_ins())
@@ -40,4 +40,4 @@ def lower_for(lowering: Lowering, stmt: ast.For, source: FrontValue) -> None:
         body=body,
         domain=region.id,
     )
-    leave_loop(lowering, stmt, written, carries.bind(iter(results)))
+    leave_loop(lowering, stmt, written, carries.results(iter(results)))

@@ -29,14 +29,20 @@ class FrontValue:
         return type(self).__name__.lower()
 
 
+CarryKey = tuple[tuple[Span, ...], Span, str, int]
+"""A literal carried by a loop: the call sites that led to the loop, the loop, the name and the component."""
+
+
 class WeakLiteral:
     """A literal that has become run-time data before its dtype is known: what its context expects first.
 
-    Such are the literals carried by a loop, in the trial pass, and a choice between literals.
+    Such are literals carried by a loop, and operations on literals alone. ``carry`` is the identity of the carry whose
+    dtype only its uses after the loop decide.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, carry: CarryKey | None = None) -> None:
         self.expected: DType | None = None
+        self.carry = carry
 
     def expect(self, dtype: DType) -> None:
         """Note what the context expects; the first one counts."""
@@ -50,15 +56,15 @@ class Tensor(FrontValue):
     ``extent``: the value of an integer scalar as a symbolic polynomial, when it is known. ``ranges``: for a
     fixed-width integer, the intermediate polynomials with the dtype they were computed in; the polynomial is the
     value only where none of them wraps. ``weak``: the literals whose dtype is still open that this value comes from;
-    it has the dtype of a literal without context and takes another where one is expected. ``choice``: it is a choice
-    between literals.
+    it has the dtype of a literal without context and takes another where one is expected. ``again``: it comes from
+    literals alone, and this makes it with the dtype given.
     """
 
     value: Value
     extent: Extent | None = None
     ranges: tuple[tuple[Extent, DType], ...] = ()
     weak: tuple[WeakLiteral, ...] = ()
-    choice: Choice | None = None
+    again: Callable[[DType], Tensor] | None = None
 
     @property
     def dtype(self) -> DType:
@@ -74,15 +80,6 @@ class Tensor(FrontValue):
 
     def describe(self) -> str:
         return type_text(self.dtype, self.shape)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Choice:
-    """``then if condition else otherwise`` with literals, or choices between literals, on both sides."""
-
-    condition: Tensor
-    then: Literal | Tensor
-    otherwise: Literal | Tensor
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

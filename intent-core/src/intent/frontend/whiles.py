@@ -91,7 +91,7 @@ def _general_while(
         tested(bound)
         return run(bound)
 
-    carries = settle(lowering, names, trial, {n: written.get(n, stmt) for n in names})
+    carries = settle(lowering, lowering.span(stmt), names, trial, {n: written.get(n, stmt) for n in names})
     inits = carries.initial()
     if carries.settled:
         leave_loop(lowering, stmt, written, carries.stand_ins())
@@ -102,7 +102,7 @@ def _general_while(
     # Whether a subregion lies inside its source is checked where it is walked, if only data decides it.
     domain = walk.domain if walk is not None and builder.bounds_of(walk.domain) else None
     results = builder.emit(While, *types, inits=inits, domain=domain, condition=condition, body=body)
-    leave_loop(lowering, stmt, written, carries.bind(iter(results)))
+    leave_loop(lowering, stmt, written, carries.results(iter(results)))
 
 
 def _filled(
