@@ -22,6 +22,7 @@ from intent.passes.building import Builder
 from intent.passes.constants import Value, same
 from intent.physical.walk import walk
 
+_REPEATED: Final = (ph.Load, ph.Contract, ph.Reduce, ph.Cast, ph.Bitcast, ph.Rename, ph.Lane, ph.LaunchValue)
 EFFECTS: Final = (ph.Store, ph.Atomic, ph.Fence, ph.BufferAlloc)
 
 
@@ -32,6 +33,7 @@ class Copier:
         names: What a value of the original stands for in the copy.
         finite: Whether ``0 * x`` may be taken for 0.
         sums: Ids of original values that are running sums, never -0.0.
+        still: Whether no memory changes in what is copied: equal reads are then made once, equal products too.
         counter: The copied loop's index in the original. A coordinate that moves with it and is proven by guard
             keeps its whole test: the assumptions in ``names`` are for values, not for staying in bounds.
     """
@@ -44,7 +46,9 @@ class Copier:
         finite: bool = False,
         sums: frozenset[int] = frozenset(),
         counter: ph.Fragment | None = None,
+        still: bool = False,
     ) -> None:
+        self.still = still
         self.b = builder
         self.names = names
         self.assumed = frozenset(names) - {counter.id} if counter is not None else frozenset()
@@ -216,6 +220,10 @@ class Copier:
         if isinstance(op, ph.Loop) and self._settled(op, changed["body"]):
             for result, init in zip(op.results, op.inits, strict=True):
                 self.names[result.id] = self.get(init)
+            return
+        if self.still and isinstance(op, _REPEATED) and len(op.results) == 1:
+            same = self.b.add(type(op), op.result.dtype, op.result.dims, name=op.result.name, **changed)
+            self.names[op.result.id] = same
             return
         results = tuple(self.b.renewed(r) for r in op.results)
         self.names.update(zip((r.id for r in op.results), results, strict=True))

@@ -9,12 +9,15 @@ from intent import physical as ph
 from intent.passes.absorption import absorption
 from intent.passes.narrowed_division import narrowed_division
 from intent.passes.narrowing import narrowing
+from intent.passes.online import online
 from intent.passes.peeling import peeling
 from intent.passes.permissions import Permissions
 
 Pass = Callable[[ph.Program, Permissions], ph.Program]
 
 PASSES: Final[tuple[tuple[str, Pass], ...]] = (
+    # Makes folds of what the author did not write as one, for the passes after it.
+    ("online", online),
     # Reads a fold's summary and identity, which absorption mixes with the carries.
     ("narrowing", narrowing),
     # Before peeling, so that what it rewrites stands there once.

@@ -65,3 +65,43 @@ def _rebuilt(region: ph.Region, b: Builder, change: Callable[[Builder, ph.Loop],
             else:
                 b.keep(kept)
     return region if same else replace(region, ops=tuple(ops))
+
+
+def rewrite_regions(
+    program: ph.Program, change: Callable[[Builder, ph.Region], ph.Region | None]
+) -> ph.Program:
+    """The program with its regions rewritten until nothing changes, inner ones first; without what is unused then.
+
+    ``change(builder, region)`` gives a region with the same arguments and yields, or None. Combines stay.
+    """
+    builder = Builder(program)
+    changed = [_settled(segment.body, builder, change) for segment in program.segments]
+    if all(new is segment.body for new, segment in zip(changed, program.segments, strict=True)):
+        return program
+    segments = tuple(
+        replace(s, body=remove_dead(body)) for s, body in zip(program.segments, changed, strict=True)
+    )
+    return replace(program, segments=segments)
+
+
+def _settled(
+    region: ph.Region, b: Builder, change: Callable[[Builder, ph.Region], ph.Region | None]
+) -> ph.Region:
+    ops = []
+    for op in region.ops:
+        inner: dict[str, Any] = {}
+        if isinstance(op, ph.Loop | ph.If | ph.While):
+            inner = {
+                f.name: new
+                for f in fields(op)
+                if isinstance(v := getattr(op, f.name), ph.Region)
+                and (new := _settled(v, b, change)) is not v
+            }
+        ops.append(replace(op, **inner) if inner else op)
+    if any(new is not old for new, old in zip(ops, region.ops, strict=True)):
+        region = replace(region, ops=tuple(ops))
+    while True:
+        changed = change(b, region)
+        if changed is None:
+            return region
+        region = changed
