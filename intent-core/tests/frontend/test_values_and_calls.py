@@ -13,7 +13,6 @@ from intent.diagnostics import (
     LaunchCondition,
     LiteralNotRepresentable,
     MixedDTypes,
-    WrongDType,
 )
 from intent.frontend import lower
 from intent.kir import For, If, Load, Pointwise, While
