@@ -147,6 +147,6 @@ def deeply_nested(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, (1,)]):
 
 def test_trial_passes_of_nested_loops_do_not_multiply():
     lower(deeply_nested, {})
-    start = time.perf_counter()
+    start = time.process_time()
     lower(deeply_nested, {})
-    assert time.perf_counter() - start < 0.1
+    assert time.process_time() - start < 0.1
