@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from intent.runtime.artifact import Artifact
     from intent.runtime.check import check
     from intent.runtime.compile import compile  # noqa: A004 - intent.compile is the public spelling
+    from intent.runtime.load import load
     from intent.runtime.options import CompileOptions
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "compile",
     "fn",
     "kernel",
+    "load",
     "providers",
 ]
 
@@ -48,6 +50,7 @@ _HOME = {
     "compile": "intent.runtime.compile",
     "fn": "intent.language.definitions",
     "kernel": "intent.language.definitions",
+    "load": "intent.runtime.load",
 }
 
 

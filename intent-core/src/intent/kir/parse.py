@@ -35,7 +35,7 @@ from intent.types import DType, Extent
 from intent.types.dtypes import BY_NAME
 from intent.types.extent import Call, as_extent, dyn, scalar, symbol
 
-__all__ = ["parse_kernel"]
+__all__ = ["parse_extent", "parse_kernel"]
 
 _T = TypeVar("_T")
 _TOKEN: Final = re.compile(
@@ -60,6 +60,15 @@ _OPERATIONS: Final[dict[str, type[Op]]] = {
 def parse_kernel(text: str) -> Kernel:
     """The kernel whose text this is. Raises TextError."""
     return _Parser(text).kernel()
+
+
+def parse_extent(text: str) -> Extent:
+    """The extent that ``str`` wrote. Raises TextError."""
+    parser = _Parser(text)
+    extent = parser.extent()
+    if parser.left:
+        raise _unreadable(1, "the end of an extent", parser.left)
+    return extent
 
 
 class _Parser:
@@ -313,7 +322,7 @@ class _Parser:
         if dtype is None:
             raise self._fail("a dtype")
         self._next()
-        shape = self._listed("[", "]", self._extent) if self._peek() == "[" else ()
+        shape = self._listed("[", "]", self.extent) if self._peek() == "[" else ()
         return dtype, shape
 
     # Attributes and extents.
@@ -331,13 +340,19 @@ class _Parser:
             return int(token) if re.fullmatch(r"-?\d+", token) else float(token)
         return self._word()
 
+    @property
+    def left(self) -> str:
+        """The next token; empty at the end."""
+        return self._peek()
+
     def _quoted_extent(self) -> Extent:
         self._expect("<")
-        extent = self._extent()
+        extent = self.extent()
         self._expect(">")
         return extent
 
-    def _extent(self) -> Extent:
+    def extent(self) -> Extent:
+        """A sum of products."""
         negative = self._accept("-")
         total = self._product()
         total = -total if negative else total
@@ -361,7 +376,7 @@ class _Parser:
         name = self._word()
         if self._peek() != "(":
             return symbol(name)
-        return Extent((((Call(name, self._listed("(", ")", self._extent)),), 1),))
+        return Extent((((Call(name, self._listed("(", ")", self.extent)),), 1),))
 
 
 def _tokenize(text: str) -> list[tuple[str, int]]:

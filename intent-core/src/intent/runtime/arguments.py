@@ -38,26 +38,29 @@ class Bound(NamedTuple):
 
 
 def bind_named(
-    kernel: Kernel, names: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]
+    kernel: Kernel, names: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any], method: str = ""
 ) -> dict[str, Any]:
     """Arguments by name: ``args`` fill ``names`` in order, ``kwargs`` the rest; each exactly once.
+
+    ``method``: what of the artifact was called, for errors.
 
     Raises:
         UnknownArgument: A keyword is none of ``names``.
         RepeatedArgument: An argument is given by position and by keyword.
         WrongArgumentCount: Too many or too few.
     """
+    called = f"{kernel.name}.{method}" if method else kernel.name
     if len(args) > len(names):
-        raise WrongArgumentCount(kernel.name, expected=names, given=len(args) + len(kwargs), span=kernel.span)
+        raise WrongArgumentCount(called, expected=names, given=len(args) + len(kwargs), span=kernel.span)
     given = dict(zip(names, args, strict=False))
     for name, value in kwargs.items():
         if name not in names:
-            raise UnknownArgument(kernel.name, name, names, span=kernel.span)
+            raise UnknownArgument(called, name, names, span=kernel.span)
         if name in given:
-            raise RepeatedArgument(f"'{kernel.name}'", name, spelling=name, span=kernel.span)
+            raise RepeatedArgument(f"'{called}'", name, spelling=name, span=kernel.span)
         given[name] = value
     if len(given) < len(names):
-        raise WrongArgumentCount(kernel.name, expected=names, given=len(given), span=kernel.span)
+        raise WrongArgumentCount(called, expected=names, given=len(given), span=kernel.span)
     return given
 
 

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from intent.construct.plan import Plan
-from intent.diagnostics import OptionError
+from intent.diagnostics import CapabilityError, OptionError, PlanError
 from intent.explain import Report
 from intent.kir.kernel import Kernel
 from intent.physical import Program
+from intent.planning.candidates import candidates
 from intent.provider import Binary, Provider
 from intent.runtime import cache, conditions, devices, launch, outputs
 from intent.runtime.arguments import bind, bind_named
@@ -19,7 +20,10 @@ from intent.runtime.fitting import Fitting, Fittings
 from intent.runtime.options import CompileOptions
 from intent.runtime.quick import Quick
 from intent.runtime.quick_outs import QuickOuts
-from intent.runtime.variants import Variant, Variants
+from intent.runtime.saved import Saved, write
+from intent.runtime.torch_op import torch_operator
+from intent.runtime.tuning import Tuning, tune
+from intent.runtime.variants import Bucket, Variant, Variants
 
 __all__ = ["Artifact"]
 
@@ -48,11 +52,16 @@ class Artifact:
         self._seconds = dict(seconds or {})
         self._names = tuple(parameter.name for parameter in kernel.params)
         self._variants = Variants(kernel, provider, options, plan)
-        self._fittings = Fittings(kernel, provider, self._variants)
+        self._fixed = plan
         self._launches = launch.Launches(kernel)
-        self._quick = Quick(kernel)
         self._outs = QuickOuts(kernel)
         self._latest: Fitting | None = None
+        self._forget_calls()
+
+    def _forget_calls(self) -> None:
+        """Check every call anew: what is known of calls names variants that may not be theirs any more."""
+        self._fittings = Fittings(self.kir, self.provider, self._variants)
+        self._quick = Quick(self.kir)
 
     def __repr__(self) -> str:
         return f"<artifact {self.name}({', '.join(self._names)}) for provider '{self.provider.name}'>"
@@ -128,7 +137,7 @@ class Artifact:
         """
         if kwargs:
             names = outputs.input_names(self.kir)
-            given = bind_named(self.kir, names, args, kwargs)
+            given = bind_named(self.kir, names, args, kwargs, "run")
             args = tuple(given[name] for name in names)
         made = self._outs.allocate(args)
         if made is None:
@@ -139,7 +148,7 @@ class Artifact:
     def _allocate(self, args: Sequence[Any]) -> list[Any]:
         """The Outs of inputs whose layout is not known, which is then remembered."""
         on_gpu = devices.runs_on_gpu(self.provider)
-        inputs = bind(self.kir, bind_named(self.kir, outputs.input_names(self.kir), args, {}))
+        inputs = bind(self.kir, bind_named(self.kir, outputs.input_names(self.kir), args, {}, "run"))
         library = devices.library_of(inputs.arrays.values(), on_gpu=on_gpu)
         device = conditions.check_devices(inputs, on_gpu=on_gpu)
         layouts = outputs.out_layouts(self.kir, inputs, library, device)
@@ -158,6 +167,76 @@ class Artifact:
         if chosen is None:
             raise OptionError("target", None, allowed="the names of the provider's targets, such as 'sm_90'")
         return self.provider.build(self.variant.source, chosen)
+
+    def tune(self, *args: Any, count: int = 24, **kwargs: Any) -> Tuning:
+        """Measure up to ``count`` plans on a call with every argument, and use the fastest from now on.
+
+        It is used for calls whose extents are like these (:func:`intent.runtime.variants.bucket`) and satisfy its
+        guards; :meth:`save` keeps it. The written arrays hold afterwards what they held before. Waits for the
+        device; each plan is built, so this takes seconds or minutes.
+
+        Raises:
+            PlanError: The artifact has one fixed plan, or no plan could be measured.
+            IntentError: The call violates a launch condition.
+        """
+        if self._fixed is not None:
+            raise PlanError("the artifact was compiled with one plan, so there is nothing to choose from")
+        checked = self._checked(args, kwargs)
+        plans = candidates(
+            self._variants.analysis,
+            self.provider.capabilities,
+            checked.fitting.extents,
+            self.provider.knobs(),
+            count,
+        )
+        found = tune(checked, plans, lambda plan: self._with(plan).prepare(*args, **kwargs))
+        self._variants.prefer(found.plan, checked.fitting.env)
+        self._forget_calls()
+        self._checked(args, kwargs)
+        return found
+
+    def _with(self, plan: Plan) -> Artifact:
+        return Artifact(self.kir, self.provider, options=self.options, target=self.target, plan=plan)
+
+    def remember(self, tuned: Mapping[Bucket, Plan]) -> None:
+        """Prefer plans that tuning chose for another artifact of this kernel, by class of extents."""
+        self._variants.remember(tuned)
+        self._forget_calls()
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the artifact to a folder, which is made if need be; :func:`intent.load` reads it.
+
+        The logical kernel, the options and the plans that tuning chose are kept, so the author's Python source is not
+        needed where it is loaded. Native builds are made again there. Raises OSError.
+        """
+        saved = Saved(
+            kernel=self.kir,
+            provider=self.provider.name,
+            options=self.options,
+            target=self.target,
+            plan=self._fixed,
+            tuned=self._variants.tuned,
+        )
+        try:
+            source = self.variant.source
+        except CapabilityError:
+            source = None
+        write(Path(folder), saved, self.provider, self.program, source)
+        return Path(folder)
+
+    def as_torch_op(self, name: str) -> Any:
+        """Register the kernel with torch as the operator ``namespace::name``, and give it.
+
+        The operator takes what :meth:`run` takes, in the same order, and returns the new Outs; InOuts are declared as
+        mutated. ``torch.compile`` and ``torch.export`` see their shapes without running the kernel. It has no
+        gradient of its own: ``register_autograd`` of the result adds one.
+
+        Raises:
+            OptionError: The name is not of the form ``namespace::name``.
+            UndeterminedOut: The extents of an Out do not follow from the inputs.
+            NotSupportedYet: Nobody has imported torch.
+        """
+        return torch_operator(name, self.kir, self.run)
 
     def publish_source(self) -> Path:
         """Write the emitted text to a file named by its content, for debuggers and profilers."""

@@ -130,7 +130,11 @@ class TorchLibrary:
         )
 
     def empty(self, shape: tuple[int, ...], strides: tuple[int, ...], dtype: DType, device: str) -> Any:
-        return self._torch.empty_strided(shape, strides, dtype=self._dtypes[dtype.name], device=device)
+        return self._torch.empty_strided(shape, strides, dtype=self.dtype(dtype), device=device)
+
+    def dtype(self, dtype: DType) -> Any:
+        """Torch's dtype for one of the language."""
+        return self._dtypes[dtype.name]
 
     def stream(self, device: str) -> int | None:
         if device == "cpu":

@@ -7,7 +7,7 @@ has a variant whose guards hold, a new shape compiles nothing.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -29,7 +29,7 @@ from intent.runtime.options import CompileOptions
 from intent.runtime.timing import stage
 from intent.types.extent import Atom
 
-__all__ = ["Variant", "Variants", "bucket"]
+__all__ = ["Bucket", "Variant", "Variants", "bucket"]
 
 Bucket: TypeAlias = tuple[tuple[str, int, int], ...]
 _ALIGNED: Final = 128
@@ -98,6 +98,7 @@ class Variants:
         self._fixed = fixed = fixed and formed(fixed, self._analysis, provider.capabilities)
         self._permissions = options.permissions
         self._buckets: dict[Bucket, list[Variant]] = {}
+        self._tuned: dict[Bucket, Plan] = {}
         self._lock = threading.RLock()
         self.initial = self.variant(fixed if fixed is not None else self._plan(None))
         self._atoms = frozenset(launch_atoms(kernel))
@@ -132,25 +133,52 @@ class Variants:
         if self._fixed is not None:
             self._require(self.initial, env)
             return self.initial
-        key = bucket({atom: value for atom, value in env.items() if atom in self._atoms})
+        key = self._bucket(env)
         with self._lock:
             known = self._buckets.setdefault(key, [])
             for variant in known:
                 if not violated_guards(variant.program, env):
                     return variant
-            chosen = self._choose(env)
+            chosen = self._choose(key, env)
             known.append(chosen)
             return chosen
 
-    def _choose(self, env: Mapping[Atom, int]) -> Variant:
-        """The default plan for these extents, else the one for unknown extents, else the spec's initial."""
-        for plan in (self._plan(named(env)), self.initial.plan):
+    def _bucket(self, env: Mapping[Atom, int]) -> Bucket:
+        return bucket({atom: value for atom, value in env.items() if atom in self._atoms})
+
+    def prefer(self, plan: Plan, env: Mapping[Atom, int]) -> None:
+        """Use a plan from now on for launches with extents like these, where its guards hold."""
+        with self._lock:
+            key = self._bucket(env)
+            self._tuned[key] = plan
+            self._buckets[key] = [self.variant(plan)]
+
+    @property
+    def tuned(self) -> dict[Bucket, Plan]:
+        """The preferred plans, by the class of extents that they are for."""
+        with self._lock:
+            return dict(self._tuned)
+
+    def remember(self, tuned: Mapping[Bucket, Plan]) -> None:
+        """Prefer the plans that another artifact of this kernel preferred."""
+        with self._lock:
+            self._tuned.update(tuned)
+            self._buckets.clear()
+
+    def _choose(self, key: Bucket, env: Mapping[Atom, int]) -> Variant:
+        """The preferred plan; else the default one for these extents, the one for unknown ones, the spec's initial."""
+        preferred = (self._tuned[key],) if key in self._tuned else ()
+        for plan in (*preferred, *self._defaults(env)):
             variant = self.variant(plan)
             if not violated_guards(variant.program, env):
                 return variant
         fallback = self.variant(minimal_plan(self._analysis, self._provider.capabilities, named(env)))
         self._require(fallback, env)
         return fallback
+
+    def _defaults(self, env: Mapping[Atom, int]) -> Iterator[Plan]:
+        yield self._plan(named(env))
+        yield self.initial.plan
 
     def _plan(self, extents: Mapping[str, int] | None) -> Plan:
         with stage(self._plan_seconds, "plan"):
