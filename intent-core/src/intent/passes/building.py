@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from intent import physical as ph
 from intent.passes.constants import Known, fold
+from intent.passes.outline import outline
 from intent.physical.walk import operands_of, regions_of, walk
 from intent.types import DType, Span
 from intent.types.dtypes import BOOL, INDEX
@@ -32,7 +33,7 @@ class Builder:
             for op in walk(segment.body):
                 self.known.define(op)
         self.ops: list[ph.Op] = []
-        self._memo: list[dict[object, ph.Fragment]] = [{}]
+        self._memo: list[dict[object, tuple[ph.Fragment, ...]]] = [{}]
         self.span: Span = UNKNOWN
         self.origin: int | None = None
 
@@ -90,7 +91,7 @@ class Builder:
             key: object = (type(op), op.result.dtype, op.result.dims, _frozen(payload))
             if isinstance(op, ph.Constant):
                 key = (ph.Constant, op.result.dtype, repr(op.value))
-            self._memo[-1].setdefault(key, op.result)
+            self._memo[-1].setdefault(key, op.results)
 
     def add(
         self,
@@ -107,11 +108,21 @@ class Builder:
         key = (node, dtype, wanted, _frozen(payload))
         for memo in reversed(self._memo):
             if key in memo:
-                return memo[key]
+                return memo[key][0]
         result = self.fragment(dtype, wanted, name)
         self.append(node(id=self.fresh(), results=(result,), origin=self.origin, span=self.span, **payload))
-        self._memo[-1][key] = result
+        self._memo[-1][key] = (result,)
         return result
+
+    def share(self, op: ph.Op) -> tuple[ph.Fragment, ...]:
+        """Append a pure operation with regions, unless an equal one is visible here; the results to use."""
+        key = outline(op)
+        for memo in reversed(self._memo):
+            if key in memo:
+                return memo[key]
+        self.append(op)
+        self._memo[-1][key] = op.results
+        return op.results
 
     def constant(self, value: Value, dtype: DType, dims: Iterable[ph.Dim] = ()) -> ph.Fragment:
         """One value, repeated over ``dims``."""
@@ -120,12 +131,12 @@ class Builder:
         key = (ph.Constant, dtype, repr(value))
         for memo in reversed(self._memo):
             if key in memo:
-                return self.broadcast(memo[key], wanted)
+                return self.broadcast(memo[key][0], wanted)
         result = self.fragment(dtype)
         self.append(
             ph.Constant(id=self.fresh(), results=(result,), origin=self.origin, span=self.span, value=value)
         )
-        self._memo[-1][key] = result
+        self._memo[-1][key] = (result,)
         return self.broadcast(result, wanted)
 
     def index(self, value: int) -> ph.Fragment:

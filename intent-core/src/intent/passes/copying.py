@@ -226,8 +226,12 @@ class Copier:
             self.names[op.result.id] = same
             return
         results = tuple(self.b.renewed(r) for r in op.results)
+        copied = replace(op, id=self.b.fresh(), results=results, **changed)
+        if self.still and isinstance(op, ph.Loop) and not _acts(copied.body):  # type: ignore[attr-defined]
+            results = self.b.share(copied)
+        else:
+            self.b.append(copied)
         self.names.update(zip((r.id for r in op.results), results, strict=True))
-        self.b.append(replace(op, id=self.b.fresh(), results=results, **changed))
 
     def _settled(self, op: ph.Loop, body: ph.Region) -> bool:
         """Whether the loop's copy gives back what it began with and does nothing else."""
