@@ -135,7 +135,7 @@ def gather(c: Context, op: kir.Gather, index: int, at: At, frame: Frame) -> Poin
     members = frozenset(m for p in at for m in p.members) | (source.members - tests)
     mask = c.emitter.conjunction(tests)
     if mask is None:
-        return Point(source.fragment, members, source.low, source.high)
+        return Point(source.fragment, members, source.low, source.high, source.rests)
     if fill is None:
         fill = zero(c, op.result.dtype)
     made = c.emitter.pointwise("select", mask, source.fragment, fill, name=op.result.name)

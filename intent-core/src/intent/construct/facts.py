@@ -6,14 +6,14 @@ only in claims that mention the value, because a load whose coordinate does not 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from intent import kir
-from intent.proof import Claim, Equal, Fact, Outcome, at_least, either, equal, prove
+from intent.proof import AtLeast, Claim, Equal, Every, Fact, Outcome, Proved, at_least, either, equal, prove
 from intent.proof import Facts as Known
 from intent.proof.claims import extents_of
 from intent.types import Extent
-from intent.types.extent import Atom, Dyn, Symbol, const, dyn
+from intent.types.extent import Atom, Dyn, Scalar, Symbol, const, dyn
 
 Bounds = tuple[Extent | None, Extent | None]
 
@@ -24,6 +24,8 @@ class Facts:
     def __init__(self, known: tuple[Fact, ...] = (), names: dict[int, kir.Value] | None = None) -> None:
         self.known = known
         self.dyn: dict[int, Bounds] = {}
+        self.noted: set[Fact] = set()
+        """The facts that answers of :meth:`nonnegative` rested on since this was cleared."""
         self._names = {} if names is None else names
 
     def nonnegative(self, e: Extent | None) -> bool:
@@ -34,7 +36,10 @@ class Facts:
             return e.const >= 0
         if _plain(e):
             return True
-        return prove(at_least(e, 0), self.about((e,)), solver=False).proved
+        outcome = prove(at_least(e, 0), self.about((e,)), solver=False)
+        if isinstance(outcome, Proved):
+            self.noted.update(outcome.facts)
+        return outcome.proved
 
     def at_most(self, low: Extent | None, high: Extent | None) -> bool:
         """Whether ``low <= high`` follows, by the fast path."""
@@ -66,13 +71,16 @@ class Facts:
         ranges.sort(key=str)
         return Known.of((*ranges, *(candidates[k] for k in sorted(chosen))))
 
-    def text(self, claim: Claim, facts: Iterable[Fact]) -> str:
-        """A claim and its reasons, with the author's names of run-time values."""
+    def text(self, claim: Claim, facts: Iterable[Fact], names: Mapping[Atom, str] | None = None) -> str:
+        """A claim and its reasons for people: ``N - 1 >= i because ...``; ``names`` are of further atoms."""
+        parts = [c for c in (claim.of if isinstance(claim, Every) else (claim,)) if not _settled(c)]
         reasons = ", ".join(map(str, facts))
-        text = f"{claim} because {reasons}" if reasons else str(claim)
-        atoms = {a for e in (*extents_of(claim), *_mentioned(facts)) for a in e.atoms() if isinstance(a, Dyn)}
-        for atom in sorted(atoms, key=lambda a: -a.value):
-            text = text.replace(str(atom), self._name(atom))
+        text = " and ".join(map(str, parts)) + (f" because {reasons}" if reasons else "")
+        atoms = {a for e in (*extents_of(claim), *_mentioned(facts)) for a in e.atoms()}
+        known = {a: self._name(a) for a in atoms if isinstance(a, Dyn)} | dict(names or {})
+        known |= {a: a.name for a in atoms if isinstance(a, Scalar)}
+        for atom in sorted(atoms & known.keys(), key=lambda a: (-len(str(a)), str(a))):
+            text = text.replace(str(atom), known[atom])
         return text
 
     def _bounds(self, atom: Dyn) -> Iterator[Fact]:
@@ -80,9 +88,9 @@ class Facts:
         value = dyn(atom.value)
         name = self._name(atom)
         if low is not None:
-            yield Fact(claim=at_least(value, low), because=f"{name} starts there")
+            yield Fact(claim=at_least(value, low), because=f"where {name} begins")
         if high is not None:
-            yield Fact(claim=at_least(high, value), because=f"{name} ends there")
+            yield Fact(claim=at_least(high, value), because=f"where {name} ends")
 
     def _name(self, atom: Dyn) -> str:
         value = self._names.get(atom.value)
@@ -110,6 +118,11 @@ def _condition(c: kir.Condition) -> Fact:
 def _plain(e: Extent) -> bool:
     """Whether every term is a positive number of symbols: what most extents are."""
     return all(k >= 0 and all(isinstance(a, Symbol) for a in m) for m, k in e.terms)
+
+
+def _settled(claim: Claim) -> bool:
+    """Whether a claim says nothing to a reader: numbers only, or one side twice."""
+    return isinstance(claim, AtLeast) and (claim.lhs - claim.rhs).const is not None
 
 
 def _mentioned(facts: Iterable[Fact]) -> tuple[Extent, ...]:

@@ -29,12 +29,13 @@ def inside(
     high = None if point.high is None else at_least(extent - 1, point.high)
     shown = [_by_bounds(c, claim, point) for claim in (low, high) if claim is not None]
     if len(shown) == 2 and all(isinstance(outcome, Proved) for outcome in shown):
-        return _proof(c, "static" if point.low is point.high else "interval", shown), frozenset()
+        kind: ph.ProofKind = "static" if point.low is point.high else "interval"
+        return _proof(c, kind, shown, point), frozenset()
     wanted = within(c.predicates.value(point.fragment), extent)
     if tested:
         by_tests = _by_tests(c, wanted, point, tested)
         if isinstance(by_tests, Proved):
-            return _proof(c, "predicate", [by_tests]), frozenset()
+            return _proof(c, "predicate", [by_tests], point), frozenset()
     tests: set[ph.Fragment] = set()
     if low is None or not shown[0].proved:
         tests.add(c.emitter.compare("ge", point.fragment, c.emitter.index(0)))
@@ -65,8 +66,9 @@ def _order(point: Point) -> list[Fact]:
     return [Fact(claim=at_least(point.high, point.low), because="there is a member")]
 
 
-def _proof(c: Context, kind: ph.ProofKind, shown: list[Outcome]) -> ph.Proof:
-    facts = tuple(dict.fromkeys(f for outcome in shown if isinstance(outcome, Proved) for f in outcome.facts))
+def _proof(c: Context, kind: ph.ProofKind, shown: list[Outcome], point: Point) -> ph.Proof:
+    own = [f for outcome in shown if isinstance(outcome, Proved) for f in outcome.facts]
+    facts = tuple(dict.fromkeys((*own, *sorted(point.rests, key=str))))
     claim = both(*(outcome.claim for outcome in shown))
-    text = c.facts.text(claim, facts)
+    text = c.facts.text(claim, facts, c.predicates.names)
     return ph.Proof(kind=kind, claim=claim, facts=facts, text=text)

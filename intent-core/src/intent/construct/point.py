@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from intent import physical as ph
 from intent.construct.facts import Facts
+from intent.proof import Fact
 from intent.types import DType, Extent
 from intent.types.extent import const, maximum, minimum
 
@@ -16,13 +17,15 @@ class Point:
     """``fragment`` evaluated at some coordinates.
 
     ``members``: the predicates under which the value is that of a logical member (padding lanes fail one).
-    ``low``/``high``: inclusive symbolic bounds of an integer value, valid on members; None is unknown.
+    ``low``/``high``: inclusive symbolic bounds of an integer value, valid on members; None is unknown. ``rests``: the
+    facts by which these are bounds.
     """
 
     fragment: ph.Fragment
     members: frozenset[ph.Fragment] = frozenset()
     low: Extent | None = None
     high: Extent | None = None
+    rests: frozenset[Fact] = frozenset()
 
     @property
     def key(self) -> tuple[int, frozenset[int]]:
@@ -34,12 +37,15 @@ class Point:
         return replace(self, members=self.members | members)
 
 
-def pointwise_bounds(
-    fn: str, dtype: DType, points: tuple[Point, ...], facts: Facts
-) -> tuple[Extent | None, Extent | None]:
-    """Bounds of an integer pointwise result from its operands' bounds; none where a narrow result may wrap."""
+def bounded(
+    fn: str, fragment: ph.Fragment, members: frozenset[ph.Fragment], points: tuple[Point, ...], facts: Facts
+) -> Point:
+    """An integer pointwise result with bounds from its operands' bounds; with none where a narrow result may wrap."""
+    facts.noted.clear()
     low, high = _exact_bounds(fn, points, facts)
-    return (low, high) if representable(dtype, low, high, facts) else (None, None)
+    if (low is None and high is None) or not representable(fragment.dtype, low, high, facts):
+        return Point(fragment, members)
+    return Point(fragment, members, low, high, frozenset(facts.noted).union(*(p.rests for p in points)))
 
 
 def representable(dtype: DType, low: Extent | None, high: Extent | None, facts: Facts) -> bool:

@@ -9,7 +9,7 @@ from intent import kir
 from intent import physical as ph
 from intent.construct.context import Context, local_ordinal, rule
 from intent.construct.frame import Frame
-from intent.construct.point import Point, pointwise_bounds, representable
+from intent.construct.point import Point, bounded, representable
 from intent.construct.shapes import reshape_groups
 from intent.types import DType, Extent
 from intent.types.extent import const
@@ -62,8 +62,7 @@ def pointwise_point(c: Context, fn: str, points: At, *, name: str = "") -> Point
     members = frozenset(m for p in points for m in p.members)
     result = c.emitter.pointwise(fn, *(p.fragment for p in points), name=name)
     if result.dtype.is_integer and points[-1].fragment.dtype.is_integer:
-        low, high = pointwise_bounds(fn, result.dtype, points, c.facts)
-        return Point(result, members, low, high)
+        return bounded(fn, result, members, points, c.facts)
     return Point(result, members)
 
 
@@ -82,8 +81,7 @@ def pointwise(c: Context, op: kir.Pointwise, index: int, at: At, frame: Frame) -
         name=_name(op, index),
     )[0]
     if op.result.dtype.is_integer:
-        low, high = pointwise_bounds(op.fn, op.result.dtype, points, c.facts)
-        return Point(fragment, members, low, high)
+        return bounded(op.fn, fragment, members, points, c.facts)
     return Point(fragment, members)
 
 
@@ -95,9 +93,10 @@ def cast(c: Context, op: kir.Cast, index: int, at: At, frame: Frame) -> Point:
     if not op.result.dtype.is_integer:
         return Point(fragment, point.members)
     low, high = _bounds_before_cast(point, op.value.dtype)
+    c.facts.noted.clear()
     if not representable(op.result.dtype, low, high, c.facts):
         return Point(fragment, point.members)
-    return Point(fragment, point.members, low, high)
+    return Point(fragment, point.members, low, high, point.rests | c.facts.noted)
 
 
 def _bounds_before_cast(point: Point, dtype: DType) -> tuple[Extent | None, Extent | None]:

@@ -12,7 +12,7 @@ from intent import physical as ph
 from intent.construct.emission import Emitter
 from intent.proof import Claim, Equal, Fact, at_least, both, either, less, negation
 from intent.types import Extent
-from intent.types.extent import const, maximum, minimum, var
+from intent.types.extent import Atom, Var, const, maximum, minimum
 
 _BECAUSE = "the access's own predicate"
 
@@ -23,6 +23,8 @@ class Predicates:
     def __init__(self, emitter: Emitter) -> None:
         self._emitter = emitter
         self._known: dict[int, Extent] = {}
+        self.names: dict[Atom, str] = {}
+        """The author's or the lane's name of each variable, for people."""
 
     def facts(self, tested: Iterable[ph.Fragment]) -> tuple[Fact, ...]:
         """What holds on the lanes where every fragment of ``tested`` is true."""
@@ -51,7 +53,11 @@ class Predicates:
                 found = self._pointwise(op)
                 if found is not None:
                     return found
-        return var(f"%{fragment.id}")
+        atom = Var(f"%{fragment.id}")
+        name = f"lane of {op.dim.name}" if isinstance(op, ph.Lane) else fragment.name
+        if name:
+            self.names[atom] = name
+        return Extent((((atom,), 1),))
 
     def _pointwise(self, op: ph.Pointwise) -> Extent | None:
         if op.fn not in _FUNCTIONS:

@@ -1,0 +1,191 @@
+"""Accesses are closed by proofs that name what they rest on; without it the guard is back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import intent
+import intent.language as I
+from intent import physical as ph
+from intent.construct import analyze, construct
+from intent.frontend import lower
+from intent.physical.walk import walk
+from intent.planning import default_plan, minimal_plan
+from intent.proof import Facts, prove
+from intent.provider.registry import registry
+
+
+def accesses(kernel, *, name, plan=minimal_plan):
+    """The accesses of a view in the program of a plan."""
+    analysis = analyze(kernel)
+    program = construct(
+        kernel, plan(analysis, registry().get("reference").capabilities, {"N": 9, "M": 5}), analysis
+    )
+    found = [
+        op
+        for segment in program.segments
+        for op in walk(segment.body)
+        if isinstance(op, ph.Load | ph.Store)
+        and (op.source if isinstance(op, ph.Load) else op.target).name == name
+    ]
+    assert found
+    return found
+
+
+def proof(kernel, *, name, axis=0, plan=minimal_plan):
+    """The proof that all accesses of a view have for an axis."""
+    (found,) = {op.proofs[axis] for op in accesses(kernel, name=name, plan=plan)}
+    return found
+
+
+@intent.kernel
+def prefix(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("M",)]):
+    first = I.domain(0, x.shape[0])[0 : y.shape[0]]
+    y[...] = x[I.indices(first) + 0]
+
+
+@intent.kernel
+def last(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("M",)], end: I.i64):
+    for i in I.domain(0, y.shape[0])[0:end]:
+        y[i] = x[y.shape[0] - 1 - i]
+
+
+@pytest.mark.parametrize("plan", [minimal_plan, default_plan])
+def test_a_launch_condition_takes_the_place_of_a_guard(plan):
+    kernel = lower(prefix)
+    found = proof(kernel, name="x", plan=plan)
+    assert found.kind == "interval"
+    assert [str(f.claim) for f in found.facts] == ["N >= M"]
+    assert "N - 1 >= M - 1 because N >= M (checked at the call: " in found.why
+    assert all(op.valid is None or "guard" not in map(str, op.proofs) for op in accesses(kernel, name="x"))
+
+
+@pytest.mark.parametrize("plan", [minimal_plan, default_plan])
+def test_without_the_condition_the_guard_is_back(plan):
+    kernel = replace(lower(prefix), conditions=())
+    found = proof(kernel, name="x", plan=plan)
+    assert found == ph.GUARD
+    assert all(op.valid is not None for op in accesses(kernel, name="x", plan=plan))
+
+
+@intent.kernel
+def neighbours(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
+    i = I.indices(I.domain(0, x.shape[0]))
+    y[...] = I.gather(x, index=i - 1, valid=i > 0, fill=0.0)
+
+
+@intent.kernel
+def neighbours_by_another_test(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
+    i = I.indices(I.domain(0, x.shape[0]))
+    y[...] = I.gather(x, index=i - 1, valid=i != 3, fill=0.0)
+
+
+def test_the_predicate_of_an_access_takes_the_place_of_a_guard():
+    found = proof(lower(neighbours), name="x")
+    assert found.kind == "predicate"
+    assert any(f.because == "the access's own predicate" for f in found.facts)
+    (load,) = accesses(lower(neighbours), name="x")
+    (other,) = accesses(lower(neighbours_by_another_test), name="x")
+    assert load.valid is not None
+    assert other.proofs == (ph.GUARD,)
+
+
+def test_what_a_proof_says_can_be_shown_again():
+    for definition in (prefix, neighbours, last, table, doubled):
+        for op in accesses(lower(definition), name="x", plan=default_plan):
+            for found in op.proofs:
+                if found.claim is not None:
+                    assert prove(found.claim, Facts(found.facts)).proved
+
+
+@intent.kernel
+def table(x: I.In[I.f32, (256,)], codes: I.In[I.u8, ("N",)], y: I.Out[I.f32, ("N",)]):
+    y[...] = x[I.cast(codes[...], I.index)]
+
+
+@intent.kernel
+def small_table(x: I.In[I.f32, (255,)], codes: I.In[I.u8, ("N",)], y: I.Out[I.f32, ("N",)]):
+    y[...] = x[I.cast(codes[...], I.index)]
+
+
+def test_a_dtype_bounds_an_index():
+    assert proof(lower(table), name="x") != ph.GUARD
+    assert proof(lower(small_table), name="x") == ph.GUARD
+
+
+@intent.kernel
+def doubled(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
+    half = I.domain(0, (x.shape[0] + 1) // 2)
+    y[0 : (x.shape[0] + 1) // 2] = x[I.indices(half) * 2]
+
+
+def test_half_of_an_extent_doubled_is_inside():
+    assert proof(lower(doubled), name="x").kind == "interval"
+
+
+@intent.kernel
+def squares(x: I.In[I.f32, (65536,)], codes: I.In[I.u8, ("N",)], y: I.Out[I.f32, ("N",)]):
+    code = I.cast(codes[...], I.i32)
+    y[...] = x[I.cast(code * code, I.index)]
+
+
+@intent.kernel
+def squares_that_wrap(x: I.In[I.f32, (65536,)], codes: I.In[I.u8, ("N",)], y: I.Out[I.f32, ("N",)]):
+    code = I.cast(codes[...], I.i16)
+    y[...] = x[I.cast(code * code, I.index)]
+
+
+def test_narrow_arithmetic_that_may_wrap_has_no_bounds():
+    assert proof(lower(squares), name="x").kind == "interval"
+    assert proof(lower(squares_that_wrap), name="x") == ph.GUARD
+
+
+@intent.kernel
+def smaller_of(x: I.In[I.f32, ("M",)], z: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("M",)]):
+    i = I.indices(I.domain(0, z.shape[0])[0 : x.shape[0]])
+    y[...] = x[I.minimum(i, I.full(x.shape, z.shape[0] - x.shape[0], I.index))]
+
+
+def test_a_proof_rests_on_what_the_bounds_of_its_coordinate_rest_on():
+    kernel = lower(smaller_of)
+    found = proof(kernel, name="x")
+    assert found.kind == "interval"
+    assert [str(f.claim) for f in found.facts] == ["N >= M"]
+    assert proof(replace(kernel, conditions=()), name="x") == ph.GUARD
+
+
+@intent.kernel
+def end_of_the_loop(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, (1,)], count: I.i64):
+    total = I.cast(0.0, I.f32)
+    for i in range(count):
+        total = total + x[I.cast(count, I.index) - 1] * I.cast(i, I.f32)
+    y[0] = total
+
+
+def test_a_load_that_may_leave_its_loop_rests_on_nothing_in_it():
+    """In the loop ``count`` is positive; outside of it ``x[count - 1]`` may be ``x[-1]``."""
+    kernel = lower(end_of_the_loop)
+    assert proof(kernel, name="x") == ph.GUARD
+    x, y = np.ones(4, np.float32), np.full(1, 9, np.float32)
+    intent.compile(end_of_the_loop, provider="reference")(x, y, 0)
+    assert y[0] == 0
+
+
+@intent.kernel
+def promised(x: I.In[I.f32, ("N",)], rows: I.In[I.i64, ("M",)], y: I.Out[I.f32, ("M",)]):
+    index = I.cast(rows[...], I.index)
+    I.assume_in_bounds(index, x, 0)
+    y[...] = x[index]
+
+
+@intent.kernel
+def not_promised(x: I.In[I.f32, ("N",)], rows: I.In[I.i64, ("M",)], y: I.Out[I.f32, ("M",)]):
+    y[...] = x[I.cast(rows[...], I.index)]
+
+
+def test_a_promise_takes_the_place_of_a_guard():
+    assert proof(lower(promised), name="x") == ph.ASSUMED
+    assert proof(lower(not_promised), name="x") == ph.GUARD
