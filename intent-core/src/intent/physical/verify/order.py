@@ -30,7 +30,11 @@ def _unresolved(op: Write, made: Store | Atomic) -> str:
             return f"the unique write of '{op.target.name}' became an atomic"
         case kir.Atomic() if not isinstance(made, Atomic):
             return f"the atomic of '{op.target.name}' became a plain write"
-        case kir.ScatterReduce() if isinstance(made, Atomic) and _ATOMIC_OF.get(op.kind or "") != made.kind:
+        case kir.ScatterReduce() if (
+            isinstance(made, Atomic)
+            and made.kind != "compare_exchange"
+            and _ATOMIC_OF.get(op.kind or "") != made.kind
+        ):
             return f"a collision by {op.kind or 'a helper'} became an atomic {made.kind}"
     return ""
 

@@ -6,22 +6,36 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from intent import kir
+from intent.kir.walk import operands_of
 from intent.kir.walk import regions_of as regions_in
-from intent.physical.fragment import Dim, Fragment, Region
-from intent.physical.ops import Constant, Contract, LaunchValue, Loop, Pointwise, Reduce, Scan, While
+from intent.physical.fragment import Dim, Region
+from intent.physical.ops import (
+    Atomic,
+    Constant,
+    Contract,
+    LaunchValue,
+    Loop,
+    Pointwise,
+    Reduce,
+    Scan,
+    Store,
+    While,
+)
 from intent.physical.program import Program
 from intent.physical.verify.rule import operations
+from intent.physical.verify.trial.lanes import live_lanes
 from intent.physical.walk import regions_of
 from intent.types import Extent
 from intent.types.extent import Atom
 
-__all__ = ["MOST", "SCRAMBLED", "too_much"]
+__all__ = ["MOST", "SCRAMBLED", "effort"]
 
 MOST: Final = 20_000_000
 """Nanoseconds that a trial may take, by this estimate."""
 _STEP: Final = 5_000
 _UNKNOWN: Final = 4
 _EXPENSIVE: Final = 30
+_WRITTEN: Final = 200
 SCRAMBLED: Final = frozenset({
     "exp", "exp2", "log", "log2", "log1p", "lgamma", "sin", "asin", "cos", "floor", "ceil", "round", "trunc", "erf",
     "erfc", "i0", "rsqrt", "sqrt", "sigmoid", "tanh", "div", "pow",
@@ -29,9 +43,9 @@ SCRAMBLED: Final = frozenset({
 """Functions of floats that the ring has no arithmetic for."""
 
 
-def too_much(program: Program, kernel: kir.Kernel, extents: Mapping[Atom, int]) -> bool:
-    """Whether executing program and kernel at these extents would take longer than ``MOST``."""
-    return _Logical(extents).region(kernel.body, 1) + _physical(program, extents) > MOST
+def effort(program: Program, kernel: kir.Kernel, extents: Mapping[Atom, int]) -> int:
+    """Nanoseconds that executing program and kernel at these extents takes, roughly."""
+    return _Logical(extents).region(kernel.body, 1) + _physical(program, extents)
 
 
 def _count(shape: Sequence[Extent], extents: Mapping[Atom, int]) -> int:
@@ -61,6 +75,9 @@ class _Logical:
         return total
 
     def _elements(self, op: kir.Op) -> int:
+        if isinstance(op, kir.Store | kir.ScatterReduce | kir.Atomic):
+            shapes = [v.shape for v in operands_of(op)]
+            return _WRITTEN * _count(max(shapes, key=len, default=()), self.extents)
         here = sum(_count(value.shape, self.extents) for value in op.results)
         if isinstance(op, kir.Pointwise) and op.fn in SCRAMBLED:
             return here * _EXPENSIVE
@@ -93,17 +110,27 @@ def _physical(program: Program, extents: Mapping[Atom, int]) -> int:
                 return -(-end.extent.evaluate(extents) // size)
             return -(-int(end.value) // size) if isinstance(end, Constant) else _UNKNOWN
         if isinstance(op, Reduce):
-            return _lanes(op.dims).bit_length()
+            return len(op.dims) * 8
         if isinstance(op, Scan):
             return op.dim.size.bit_length()
         return _UNKNOWN if isinstance(op, While) else 1
 
+    sizes = live_lanes(program, extents)
+
+    def lanes(dims: Sequence[Dim]) -> int:
+        total = 1
+        for dim in dims:
+            total *= sizes.get(dim, dim.size)
+        return total
+
     def region(body: Region, times: int, instances: int) -> int:
         total = 0
         for op in body.ops:
-            each = 2 * sum(_lanes(r.dims) for r in op.results)
-            if isinstance(op, Contract):
-                each = _union(op.lhs, op.rhs)
+            each = 2 * sum(lanes(r.dims) for r in op.results)
+            if isinstance(op, Store | Atomic):
+                each = _WRITTEN * lanes(op.dims)
+            elif isinstance(op, Contract):
+                each = lanes(tuple({*op.lhs.dims, *op.rhs.dims}))
             elif isinstance(op, Pointwise) and op.fn in SCRAMBLED:
                 each *= _EXPENSIVE
             total += times * (_STEP + each * instances)
@@ -112,14 +139,3 @@ def _physical(program: Program, extents: Mapping[Atom, int]) -> int:
         return total
 
     return sum(region(s.body, 1, s.length.evaluate(extents)) for s in program.segments)
-
-
-def _lanes(dims: Sequence[Dim]) -> int:
-    total = 1
-    for dim in dims:
-        total *= dim.size
-    return total
-
-
-def _union(a: Fragment, b: Fragment) -> int:
-    return _lanes(tuple(dict.fromkeys((*a.dims, *b.dims))))

@@ -13,10 +13,12 @@ from intent.physical.verify.trial.logical import MOST_PASSES, NOTHING, apply_ato
 from intent.physical.verify.trial.machine import Machine, Trap, handles, place
 from intent.physical.verify.trial.ring import Array, fingerprint, storage
 from intent.physical.verify.trial.structured import folded, prefixes, product, reduced, running
+from intent.physical.walk import walk
 
 __all__: Final[list[str]] = []
 
 Made = tuple[Array, ...]
+_ROUNDS: Final = 100_000
 
 
 @handles(ph.Constant)
@@ -37,8 +39,8 @@ def _argument(m: Machine, op: ph.Argument) -> Made:
 @handles(ph.Lane)
 def _lane(m: Machine, op: ph.Lane) -> Made:
     shape = [1] * m.rank
-    shape[m.axes[op.dim]] = op.dim.size
-    return (np.arange(op.dim.size, dtype=np.int64).reshape(shape),)
+    shape[m.axes[op.dim]] = m.sizes[op.dim]
+    return (np.arange(m.sizes[op.dim], dtype=np.int64).reshape(shape),)
 
 
 @handles(ph.Pointwise)
@@ -180,6 +182,8 @@ def _atomic(m: Machine, op: ph.Atomic) -> Made:
         _note(m, op, "atomic", number, valid, own, op.dims)
     operands = tuple(m[v] for v in op.operands)
     elements, seen, *given = _lanes(m, (number, logical, *operands), op.dims, valid)
+    if op.origin in m.targets.exchanged:
+        return _exchange(m, op, valid, elements, seen, given)
     apply_atomic(m.ring, m.contents(op.target)[0], op.kind, elements, tuple(given), op.target.dtype)
     _record(m, op, seen, tuple(given))
     return tuple(
@@ -190,6 +194,28 @@ def _atomic(m: Machine, op: ph.Atomic) -> Made:
         )
         for k, result in enumerate(op.results)
     )
+
+
+def _exchange(
+    m: Machine, op: ph.Atomic, valid: Array, elements: Array, seen: Array, given: Sequence[Array]
+) -> Made:
+    """Compare and swap, lane by lane: in a loop around it somebody wins every time."""
+    flat, _ = m.contents(op.target)
+    expected, wanted = given
+    old, won = np.empty_like(expected), np.zeros(elements.shape, np.bool_)
+    for k, at in enumerate(elements):
+        old[k] = flat[at]
+        won[k] = old[k] == expected[k]
+        if won[k]:
+            flat[at] = wanted[k]
+    _record(m, op, seen[won], ())
+    taken = m.full(valid, op.dims, everyone=True)
+    results = []
+    for lanes in (old, won):
+        spread = np.zeros(taken.shape, lanes.dtype)
+        spread[taken] = lanes
+        results.append(spread)
+    return tuple(results[: len(op.results)])
 
 
 @handles(ph.BufferAlloc)
@@ -312,7 +338,7 @@ def _loop(m: Machine, op: ph.Loop) -> Made:
         raise Trap("member-traversal", "the step of a loop is not positive", op)
     carries = tuple(m[v] for v in op.inits)
     index = begin
-    for _ in range(100000):
+    for _ in range(_ROUNDS):
         with m.only(index < end) as some:
             if not some:
                 break
@@ -343,7 +369,8 @@ def _nothing(m: Machine, value: Fragment) -> Array:
 @handles(ph.While)
 def _while(m: Machine, op: ph.While) -> Made:
     carries = tuple(m[v] for v in op.inits)
-    for _ in range(MOST_PASSES):
+    exchanging = any(isinstance(o, ph.Atomic) and o.origin in m.targets.exchanged for o in walk(op.body))
+    for _ in range(_ROUNDS if exchanging else MOST_PASSES):
         (more,) = m.region(op.condition, carries)
         with m.only(more) as some:
             if not some:

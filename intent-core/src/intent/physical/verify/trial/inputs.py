@@ -6,8 +6,9 @@ Index data must stay inside what it indexes, and is tried in several patterns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Final
 
@@ -23,7 +24,7 @@ from intent.types import DType, Extent
 from intent.types.dtypes import BOOL
 from intent.types.extent import Atom, Dyn, Scalar, Symbol
 
-__all__ = ["PATTERNS", "Inputs", "assignments"]
+__all__ = ["PATTERNS", "Inputs", "assignments", "index_views", "rounds"]
 
 PATTERNS: Final = ("ordinals", "steps", "spread", "halves", "zeros", "ones")
 """What index data holds: its own position, the number of its parameter, small numbers at random, half its position,
@@ -31,7 +32,7 @@ nothing but zero, nothing but one."""
 
 _SMALL: Final = (3, 2, 4, 5, 1, 6, 8)
 _TRIES: Final = 4096
-_EACH: Final = 6
+_EACH: Final = 4
 Binding = dict[Atom, int]
 
 
@@ -126,14 +127,17 @@ def _measured(shape: tuple[Extent, ...], values: Mapping[int, kir.Value]) -> lis
 class _Search:
     """Backtracking over the values of extents, in order of preference."""
 
-    def __init__(self, kernel: kir.Kernel, program: Program, *, blocks: bool) -> None:
-        self.conditions = kernel.conditions
-        self.guards = program.guards
+    def __init__(self, kernel: kir.Kernel, program: Program, several: frozenset[Atom]) -> None:
         self.aims = [(c.lhs - c.rhs, 0) for c in kernel.conditions if c.kind == "equal"]
-        self.aims += [(g.extent, n) for g in program.guards for n in _of_guard(g, blocks=blocks)]
-        self.prefer = _preferences(kernel, program, blocks=blocks)
+        self.aims += [(g.extent, n) for g in program.guards for n in _of_guard(g, several)]
+        self.prefer = _preferences(kernel, program, several)
         self.tries = _TRIES
-        self.extents = [e for view in kernel.views for e in view.shape]
+        extents = tuple({e for view in kernel.views for e in view.shape})
+        self.tests: list[tuple[frozenset[Atom], Callable[[Binding], bool]]] = [
+            *((_atoms(c.lhs, c.rhs), partial(_met, c)) for c in kernel.conditions if _visible(c.lhs, c.rhs)),
+            *((_atoms(g.extent), partial(_kept, g)) for g in program.guards),
+            *((_atoms(e), partial(_positive, e)) for e in extents),
+        ]
 
     def run(self) -> Iterator[Binding]:
         yield from self._choose(list(self.prefer), {})
@@ -155,7 +159,8 @@ class _Search:
     def _solutions(self, atom: Atom, bound: Binding) -> Iterator[int]:
         """Values of the atom that make an extent what is asked for, where the extent is linear in it."""
         for extent, wanted in self.aims:
-            if atom not in extent.atoms() or not _ready((extent,), bound | {atom: 0}, atom):
+            atoms = _atoms(extent)
+            if atom not in atoms or not atoms <= {*bound, atom} or not _visible(extent):
                 continue
             first, second = (extent.evaluate(bound | {atom: k}) for k in (0, 1))
             slope = second - first
@@ -164,34 +169,42 @@ class _Search:
 
     def _allowed(self, bound: Binding, newest: Atom) -> bool:
         """Whether everything that can be checked now holds."""
-        for condition in self.conditions:
-            if _ready((condition.lhs, condition.rhs), bound, newest):
-                lhs, rhs = condition.lhs.evaluate(bound), condition.rhs.evaluate(bound)
-                if not condition.holds(lhs, rhs):
-                    return False
-        for guard in self.guards:
-            if _ready((guard.extent,), bound, newest) and not guard.holds(guard.extent.evaluate(bound)):
-                return False
-        return all(e.evaluate(bound) >= 1 for e in self.extents if _ready((e,), bound, newest))
+        return all(test(bound) for atoms, test in self.tests if newest in atoms and atoms <= bound.keys())
 
 
-def _ready(extents: tuple[Extent, ...], bound: Binding, newest: Atom) -> bool:
-    atoms = {a for e in extents for a in e.atoms() if isinstance(a, Symbol | Scalar)}
-    return newest in atoms and atoms <= bound.keys() and all(e.launch_visible for e in extents)
+def _atoms(*extents: Extent) -> frozenset[Atom]:
+    """The atoms that a launch binds."""
+    return frozenset(a for e in extents for a in e.atoms() if isinstance(a, Symbol | Scalar))
 
 
-def _preferences(kernel: kir.Kernel, program: Program, *, blocks: bool) -> dict[Atom, tuple[int, ...]]:
-    """Values to try per atom: first (with ``blocks``) more than one block, then few."""
+def _visible(*extents: Extent) -> bool:
+    return all(e.launch_visible for e in extents)
+
+
+def _met(condition: kir.Condition, bound: Binding) -> bool:
+    return condition.holds(condition.lhs.evaluate(bound), condition.rhs.evaluate(bound))
+
+
+def _kept(guard: Guard, bound: Binding) -> bool:
+    return guard.holds(guard.extent.evaluate(bound))
+
+
+def _positive(extent: Extent, bound: Binding) -> bool:
+    return extent.evaluate(bound) >= 1
+
+
+def _preferences(
+    kernel: kir.Kernel, program: Program, several: frozenset[Atom]
+) -> dict[Atom, tuple[int, ...]]:
+    """Values to try per atom: more than one block for those in ``several``, then few."""
     wanted: dict[Atom, list[int]] = {}
     for extent in _extents(kernel, program):
         for atom in extent.atoms():
             if isinstance(atom, Symbol | Scalar):
                 wanted.setdefault(atom, [])
-    if blocks:
-        for extent, block in _blocks(program):
-            for atom in extent.atoms():
-                if atom in wanted and block > 1:
-                    wanted[atom].append(block + 1 + block // 4)
+    for atom, block in _blocked(program):
+        if atom in wanted and atom in several:
+            wanted[atom].append(block + 1 + block // 4)
     literals = {k for c in kernel.conditions for e in (c.lhs, c.rhs) for _, k in e.terms if 1 < k <= 256}
     many = sorted({k * n for k in literals for n in (1, 2, 3)})
     found = {}
@@ -201,14 +214,15 @@ def _preferences(kernel: kir.Kernel, program: Program, *, blocks: bool) -> dict[
     return found
 
 
-def _of_guard(guard: Guard, *, blocks: bool) -> list[int]:
+def _of_guard(guard: Guard, several: frozenset[Atom]) -> list[int]:
+    blocks = any(atom in several for atom in guard.extent.atoms())
     match guard.kind:
         case "equal":
             return [guard.bound]
         case "divisible":
             return [2 * guard.bound, guard.bound] if blocks else [guard.bound]
         case "at_most":
-            return [n for n in (max(1, guard.bound * 3 // 4),) if blocks]
+            return [max(1, guard.bound * 3 // 4)] if blocks else []
 
 
 def _extents(kernel: kir.Kernel, program: Program) -> Iterator[Extent]:
@@ -221,19 +235,37 @@ def _extents(kernel: kir.Kernel, program: Program) -> Iterator[Extent]:
     yield from (op.extent for op in operations(program) if isinstance(op, LaunchValue))
 
 
-def _blocks(program: Program) -> Iterator[tuple[Extent, int]]:
-    """Extents that are walked in blocks, with the block: axes of program space and counted loops."""
+def _blocked(program: Program) -> Iterator[tuple[Atom, int]]:
+    """Atoms whose extents are walked in blocks, with the block: axes of program space and counted loops."""
+    found: list[tuple[Extent, int]] = []
     for segment in program.segments:
-        yield from ((axis.extent, axis.block) for axis in segment.axes)
+        found += ((axis.extent, axis.block) for axis in segment.axes)
     made = {r.id: op for op in operations(program) for r in op.results}
     for op in operations(program):
         if isinstance(op, Loop):
             end, step = made.get(op.end.id), made.get(op.step.id)
             if isinstance(end, LaunchValue) and isinstance(step, Constant):
-                yield end.extent, int(step.value)
+                found.append((end.extent, int(step.value)))
+    for extent, block in found:
+        yield from (
+            (atom, block) for atom in extent.atoms() if isinstance(atom, Symbol | Scalar) and block > 1
+        )
 
 
-def assignments(kernel: kir.Kernel, program: Program) -> Iterator[Binding]:
-    """Legal values of all extents: with several blocks per axis first, then small ones."""
-    for blocks in (True, False):
-        yield from islice(_Search(kernel, program, blocks=blocks).run(), _EACH)
+def rounds(program: Program) -> Iterator[frozenset[Atom]]:
+    """Which atoms get more than one block in each round of a trial: all of them, then each alone, then none."""
+    atoms = tuple(dict.fromkeys(atom for atom, _ in _blocked(program)))
+    atoms += tuple(
+        a for g in program.guards if g.kind == "at_most" for a in g.extent.atoms()
+        if isinstance(a, Symbol | Scalar) and a not in atoms
+    )  # fmt: skip
+    yield frozenset(atoms)
+    if len(atoms) > 1:
+        yield from (frozenset({atom}) for atom in atoms)
+    if atoms:
+        yield frozenset()
+
+
+def assignments(kernel: kir.Kernel, program: Program, several: frozenset[Atom]) -> Iterator[Binding]:
+    """Legal values of all extents, several blocks for the atoms in ``several``, few of everything else."""
+    yield from islice(_Search(kernel, program, several).run(), _EACH)

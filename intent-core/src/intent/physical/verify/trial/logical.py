@@ -72,7 +72,7 @@ class Logical:
     """One execution of a kernel.
 
     ``blocks``: into how long slices each region operation cuts its source. ``in_order``: combines of the author's
-    are applied to the identity and one element after the other, not pair by pair.
+    are applied to the identity and one element after the other, not pair by pair, and collisions backwards.
     """
 
     def __init__(
@@ -328,7 +328,8 @@ def _scatter(m: Logical, op: kir.ScatterReduce) -> None:
         combine_at(m.ring, flat, elements, values, op.kind, op.target.dtype)
     else:
         assert op.combine is not None
-        for at, value in zip(elements, values, strict=True):
+        pairs = list(zip(elements, values, strict=True))
+        for at, value in reversed(pairs) if m.in_order else pairs:
             (flat[at],) = m.region(op.combine, (flat[at], value))
     m.events.writes[op.id].add(elements, ())
 

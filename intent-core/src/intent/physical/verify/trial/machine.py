@@ -21,6 +21,7 @@ from intent.physical.program import Program, Segment
 from intent.physical.verify.rule import operations
 from intent.physical.verify.trial.events import Events
 from intent.physical.verify.trial.inputs import Inputs
+from intent.physical.verify.trial.lanes import live_lanes
 from intent.physical.verify.trial.ring import Array, Ring
 from intent.physical.verify.trial.sharing import Sharing
 from intent.physical.walk import walk
@@ -53,11 +54,16 @@ def handles(kind: type[Op]) -> Callable[[Handler], Handler]:
 
 @dataclass(frozen=True, kw_only=True)
 class Targets:
-    """What the writes of the kernel go to: the view or buffer of every effect, and the kernel's buffers by theirs."""
+    """What the writes of the kernel go to: the view or buffer of every effect, and the kernel's buffers by theirs.
+
+    ``collisions`` are effects whose order is open, so that only places are compared; ``exchanged`` those of them that
+    loops around compare-and-swap perform.
+    """
 
     effects: dict[int, kir.Resource]
     buffers: dict[int, kir.Buffer]
     collisions: frozenset[int]
+    exchanged: frozenset[int]
 
     def of(self, op: Store | Atomic) -> kir.Resource | None:
         """The logical resource that a write of the program stands for; None for storage of the compiler's own."""
@@ -80,6 +86,7 @@ class Machine:
         self.values: dict[int, Array] = {}
         self.buffers: dict[int, Array] = {}
         self.axes: dict[Dim, int] = {}
+        self.sizes = live_lanes(program, inputs.extents)
         self.rank = 1
         self.instances = 0
         self.first = 0
@@ -155,7 +162,7 @@ class Machine:
         """The value with the axes of ``dims`` (and of the instances) at their full length."""
         shape = list(array.shape)
         for dim in dims:
-            shape[self.axes[dim]] = dim.size
+            shape[self.axes[dim]] = self.sizes[dim]
         if everyone:
             shape[0] = self.instances
         return np.broadcast_to(array, shape)

@@ -7,25 +7,27 @@ same numbers, so the writes of every effect must be the very same: as many, to t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from intent import kir
-from intent.kir.walk import walk
-from intent.physical.ops import BufferAlloc, Constant, Loop, Pointwise
+from intent.kir.walk import operands_of, walk
+from intent.kir.walk import regions_of as regions_in
+from intent.physical.ops import Atomic, BufferAlloc, Constant, Loop, Pointwise
 from intent.physical.program import Program
 from intent.physical.verify.rule import operations
 from intent.physical.verify.trial import execution, regions, structured
 from intent.physical.verify.trial.cause import Difference, Part, cause
-from intent.physical.verify.trial.effort import SCRAMBLED, too_much
+from intent.physical.verify.trial.effort import MOST, SCRAMBLED, effort
 from intent.physical.verify.trial.events import Writes
-from intent.physical.verify.trial.inputs import PATTERNS, Inputs, assignments, index_views
+from intent.physical.verify.trial.inputs import PATTERNS, Inputs, assignments, index_views, rounds
 from intent.physical.verify.trial.logical import Logical, Unclean, Undecided, place
 from intent.physical.verify.trial.machine import Machine, Targets, Trap
 from intent.physical.verify.trial.ring import Array, Ring
+from intent.types.extent import Atom
 
 __all__ = ["Difference", "Trial", "attempt", "targets_of"]
 
@@ -44,22 +46,44 @@ class Trial:
 
 
 def attempt(program: Program, kernel: kir.Kernel) -> Trial:
-    """Run both on inputs on which the kernel has a meaning."""
-    reason = "no small extents satisfy the launch conditions and guards"
+    """Run both on inputs on which the kernel has a meaning: on all blocks at once, or in rounds if that is too much."""
     views = index_views(kernel)
-    for extents in assignments(kernel, program):
-        if too_much(program, kernel, extents):
-            reason = "the smallest extents still ask for too much work"
-            continue
-        for pattern in PATTERNS if views else PATTERNS[:1]:
-            inputs = Inputs(extents, pattern, views)
+    done: Trial | None = None
+    reason = "no small extents satisfy the launch conditions and guards"
+    left = MOST
+    for number, several in enumerate(rounds(program)):
+        for extents in assignments(kernel, program, several):
+            cost = effort(program, kernel, extents)
+            if cost > left:
+                reason = "even small extents ask for too much work"
+                break
+            left -= cost
             try:
-                return _compare(program, kernel, inputs)
+                found = _cleanly(program, kernel, extents, views)
             except Unclean as error:
                 reason = str(error)
+                continue
             except Undecided as error:
                 return Trial(decided=False, reason=str(error))
-    return Trial(decided=False, reason=reason)
+            if found.difference is not None or done is None:
+                done = found
+            break
+        if done is not None and (done.difference is not None or number == 0):
+            break
+    return done or Trial(decided=False, reason=reason)
+
+
+def _cleanly(
+    program: Program, kernel: kir.Kernel, extents: Mapping[Atom, int], views: tuple[str, ...]
+) -> Trial:
+    """Compare on the first pattern of index data that the kernel accepts. Raises Unclean when there is none."""
+    reason = Unclean()
+    for pattern in PATTERNS if views else PATTERNS[:1]:
+        try:
+            return _compare(program, kernel, Inputs(extents, pattern, views))
+        except Unclean as error:
+            reason = error
+    raise reason
 
 
 def _compare(program: Program, kernel: kir.Kernel, inputs: Inputs) -> Trial:
@@ -72,7 +96,13 @@ def _executed(program: Program, kernel: kir.Kernel, inputs: Inputs) -> Trial:
     blocks = _blocks(program)
     logical = Logical(kernel, inputs, ring, blocks)
     logical.run()
-    machine = Machine(program, inputs, ring, targets_of(program, kernel))
+    targets = targets_of(program, kernel)
+    if any(
+        isinstance(op, kir.Atomic) and op.id in targets.exchanged and _used(kernel, op)
+        for op in walk(kernel.body)
+    ):
+        raise Undecided("what an atomic found is used, and a loop around compare-and-swap finds it")
+    machine = Machine(program, inputs, ring, targets)
     try:
         machine.run()
     except Trap as trap:
@@ -92,6 +122,15 @@ def _executed(program: Program, kernel: kir.Kernel, inputs: Inputs) -> Trial:
     return Trial(decided=True, difference=cause(program, logical, machine, difference), inputs=inputs)
 
 
+def _used(kernel: kir.Kernel, atomic: kir.Atomic) -> bool:
+    """Whether anything uses what the atomic found."""
+    found = set(atomic.results)
+    return any(
+        not found.isdisjoint(operands_of(op)) or any(not found.isdisjoint(r.yields) for r in regions_in(op))
+        for op in walk(kernel.body)
+    )
+
+
 def _require_same_functions(program: Program, kernel: kir.Kernel) -> None:
     """A function that the program spells with others is no number of the ring."""
     spelled = {op.fn for op in operations(program) if isinstance(op, Pointwise)}
@@ -104,7 +143,8 @@ def _author_combines(kernel: kir.Kernel) -> bool:
     """Whether the order of evaluation rests on laws of the author's."""
     region = kir.RegionFold | kir.RegionScan
     return any(
-        isinstance(op, region) or (isinstance(op, kir.Reduce | kir.Scan) and op.combine is not None)
+        isinstance(op, region)
+        or (isinstance(op, kir.Reduce | kir.Scan | kir.ScatterReduce) and op.combine is not None)
         for op in walk(kernel.body)
     )
 
@@ -136,6 +176,13 @@ def targets_of(program: Program, kernel: kir.Kernel) -> Targets:
                 allocated[op.id] = op.buffer
                 if op.init is not None:
                     effects[op.id] = op.buffer
+    plain: dict[int, str] = {op.id: op.kind for op in walk(kernel.body) if isinstance(op, kir.Atomic)}
+    exchanged = {
+        op.origin
+        for op in operations(program)
+        if isinstance(op, Atomic) and op.kind == "compare_exchange" and op.origin is not None
+        and plain.get(op.origin) != "compare_exchange"
+    }  # fmt: skip
     buffers = {
         op.buffer.id: allocated[op.origin]
         for op in operations(program)
@@ -143,7 +190,12 @@ def targets_of(program: Program, kernel: kir.Kernel) -> Targets:
         and op.origin in allocated
         and op.buffer.name == allocated[op.origin].name
     }
-    return Targets(effects=effects, buffers=buffers, collisions=frozenset(collisions))
+    return Targets(
+        effects=effects,
+        buffers=buffers,
+        collisions=frozenset(collisions | exchanged),
+        exchanged=frozenset(exchanged),
+    )
 
 
 def _differences(logical: Logical, machine: Machine) -> Iterator[Part]:
