@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import json
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -50,6 +52,30 @@ def test_providers(capsys):
 def test_what_is_shown(capsys, place, command, expected):
     assert main([command, f"{place}:double", "--provider", "reference"]) == 0
     assert expected in capsys.readouterr().out
+
+
+def test_other_forms_go_to_files(capsys, place, tmp_path):
+    page, document = tmp_path / "double.html", tmp_path / "double.json"
+    options = ["--html", str(page), "--json", str(document), "-e", "N=1000"]
+    assert main(["explain", f"{place}:double", "--provider", "reference", *options]) == 0
+    assert capsys.readouterr().out.splitlines() == [f"wrote {page}", f"wrote {document}"]
+    assert "<title>double explained</title>" in page.read_text(encoding="utf-8")
+    assert json.loads(document.read_text(encoding="utf-8"))["extents"] == [{"name": "N", "value": 1000}]
+
+
+def test_extents_are_those_of_the_kernel(capsys, place):
+    assert main(["explain", f"{place}:double", "--provider", "reference", "-e", "N=1000"]) == 0
+    assert "axis_N of N = 1000" in capsys.readouterr().out
+    assert main(["explain", f"{place}:double", "--provider", "reference", "-e", "M=1000"]) == 1
+    assert "an integer for each of N" in capsys.readouterr().err
+
+
+def test_a_module_may_stand_for_the_file(capsys, place, monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(place).parent))
+    for name in ("command_line_kernels", "no_such_module", "no_such_package.module"):
+        found = main(["kir", f"{name}:double", "--provider", "reference"])
+        assert found == (0 if name == "command_line_kernels" else 1)
+    assert "kernel double" in capsys.readouterr().out
 
 
 def test_constexprs(capsys, place):

@@ -154,7 +154,7 @@ class Activity:
         shown = min(programs, _PROGRAMS)
         sum_ = 0.0
         for k in range(shown):
-            ranges.enter(k * (programs - 1) // max(1, shown - 1), "all")
+            ranges.enter(round(k * (programs - 1) / max(1, shown - 1)), "all")
             product = 1.0
             for loop in loops:
                 bounds = [ranges.of(v) for v in (loop.begin, loop.end, loop.step)]

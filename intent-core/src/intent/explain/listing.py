@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from intent.explain import proofs
 from intent.explain.activity import Activity, Passes
 from intent.explain.places import Places
 from intent.explain.quantity import Environment, plain, quantity
@@ -153,7 +152,7 @@ class _Listing:
             case BufferAlloc():
                 yield "buffer", f"buffer {op.buffer.name} in {op.buffer.storage}"
             case Fence():
-                yield "fence", f"fence {op.target.name}: earlier accesses by all lanes before later ones"
+                yield "fence", f"fence {op.target.name}"
             case Pointwise() if op.result.dtype.is_float or (op.result.name and not _is_index(op.result)):
                 yield "compute", self._computed(op)
 
@@ -220,8 +219,8 @@ class _Listing:
         return Coordinate(
             expression=plain(text),
             extent=quantity(extent, self.env),
-            proof=proofs.kind(proof),
-            why=proofs.why(proof),
+            proof=proof.kind,
+            why=plain(proof.why),
         )
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 from intent import kir
 from intent.construct import Analysis, Plan
+from intent.construct.alias import alias_class
 from intent.construct.demand import AxisKey
 from intent.construct.groups import Group as Formed
 from intent.construct.groups import GroupAxis
@@ -28,6 +29,12 @@ class _Worksets:
         self.places = places
         self.env = env
         self.ops: dict[int, kir.Op] = {op.id: op for op in walk(analysis.kernel.body)}
+        self.aliases = {alias_class(view): view.name for view in analysis.kernel.views if view.alias is None}
+        self.aliases |= {
+            alias_class(op.buffer): op.buffer.name
+            for op in self.ops.values()
+            if isinstance(op, kir.BufferAlloc)
+        }
         self.group_of: dict[int, int] = {u.op.id: n for n, g in enumerate(analysis.groups) for u in g.units}
 
     def place(self, op: kir.Op) -> Place | None:
@@ -123,7 +130,7 @@ class _Worksets:
     # -- reasons -------------------------------------------------------------------------------------------------
 
     def _joined(self, number: int, reason: Joined) -> Reason:
-        names = " and ".join(f"'{name}'" for name in reason.names)
+        names = self._names(reason.names)
         text = {
             "memory": f"both use {names}, which one of them writes",
             "result": "one uses what the effect of the other yields",
@@ -133,7 +140,7 @@ class _Worksets:
         return Reason(because=reason.because, text=text, statements=pair, groups=(number,))
 
     def apart(self, reason: Apart) -> Reason:
-        names = " and ".join(f"'{name}'" for name in reason.names)
+        names = self._names(reason.names)
         text = {
             "disjoint": f"both write {names}, but never in one element, or by reductions that commute",
             "no axis": f"both need {self._producers(reason.producers)}, but no axis could be instances of both",
@@ -142,6 +149,10 @@ class _Worksets:
         return Reason(
             because=reason.because, text=text, statements=pair, groups=tuple(self.group_of[s] for s in pair)
         )
+
+    def _names(self, classes: tuple[str, ...]) -> str:
+        """What alias classes are called: views, groups of views, buffers by the author's names."""
+        return " and ".join(f"'{self.aliases.get(cls, cls)}'" for cls in classes)
 
     def _producers(self, ids: tuple[int, ...]) -> str:
         """The shared values: by the names they have, else by their lines."""

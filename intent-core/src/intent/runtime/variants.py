@@ -91,8 +91,9 @@ class Variants:
     ) -> None:
         self._kernel = kernel
         self._provider = provider
+        self._analyze_seconds: dict[str, float] = {}
         self._plan_seconds: dict[str, float] = {}
-        with stage(self._plan_seconds, "analyze"):
+        with stage(self._analyze_seconds, "analyze"):
             self._analysis = analyze(kernel)
         self._key = (kernel_key(kernel), provider, options)
         self._fixed = fixed = fixed and formed(fixed, self._analysis, provider.capabilities)
@@ -185,7 +186,7 @@ class Variants:
             return default_plan(self._analysis, self._provider.capabilities, extents)
 
     def _construct(self, plan: Plan) -> Variant:
-        seconds = dict(self._plan_seconds)
+        seconds = self._analyze_seconds | self._plan_seconds
         self._plan_seconds.clear()
         with stage(seconds, "construct"):
             constructed = construct(self._kernel, plan, self._analysis)

@@ -19,8 +19,13 @@ Side = Literal["left", "right", "below"]
 
 _SHORTEST, _LONGEST = 16.0, 190.0
 _BAR = 16.0
-_ABOVE, _UNDER, _BESIDE = 40.0, 16.0, 26.0
-"""Room for labels around a resource."""
+_MARGINS: Final = {"left": (40.0, 16.0), "right": (40.0, 16.0), "below": (12.0, 42.0)}
+"""Room above and under a resource; its name stands above, of buffers under it."""
+_BESIDE: Final = 26.0
+_LETTER: Final = 8.4
+"""Width of a letter of its name."""
+_MAP: Final = 46.0
+"""Room for a map of layers."""
 _ROOM: Final = 440.0
 """Resources of one side are wrapped to rows of this width."""
 _FLOW: Final = 110.0
@@ -37,6 +42,9 @@ class Box:
     width: float
     height: float
 
+    def moved(self, x: float, y: float) -> Box:
+        return replace(self, x=self.x + x, y=self.y + y)
+
     @property
     def middle(self) -> tuple[float, float]:
         return self.x + self.width / 2, self.y + self.height / 2
@@ -46,24 +54,25 @@ class Box:
 class Glyph:
     """A resource: its last two axes as a rectangle, one axis as a bar, a scalar as a dot.
 
-    ``layers`` stand for its other axes.
+    ``layers`` is a small map of the axes in front of these.
     """
 
     tensor: Tensor
     box: Box
     side: Side
-    layers: int
+    layers: Box | None
 
     def part(self, spans: Sequence[Span]) -> Box | None:
         """The rectangle of coordinates along each axis; None when they are empty."""
         if any(s.high < s.low for s in spans):
             return None
-        rows = spans[-2] if len(spans) > 1 else None
-        columns = spans[-1] if spans else None
-        shape = self.tensor.shape
-        y, height = _range(rows, shape[-2] if len(shape) > 1 else 1, self.box.y, self.box.height)
-        x, width = _range(columns, shape[-1] if shape else 1, self.box.x, self.box.width)
-        return Box(x=x, y=y, width=width, height=height)
+        return _part(self.box, spans[-2:], self.tensor.shape[-2:])
+
+    def layer(self, spans: Sequence[Span]) -> Box | None:
+        """The part of the map of layers."""
+        if self.layers is None or any(s.high < s.low for s in spans):
+            return None
+        return _part(self.layers, spans[:-2][-2:], self.tensor.shape[:-2][-2:])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +95,15 @@ class Layout:
     grid: Box
 
 
+def _part(box: Box, spans: Sequence[Span], shape: Sequence[int]) -> Box:
+    """The part of a box that stands for up to two axes, rows then columns."""
+    rows = spans[-2] if len(spans) > 1 else None
+    columns = spans[-1] if spans else None
+    y, height = _range(rows, shape[-2] if len(shape) > 1 else 1, box.y, box.height)
+    x, width = _range(columns, shape[-1] if shape else 1, box.x, box.width)
+    return Box(x=x, y=y, width=width, height=height)
+
+
 def _range(span: Span | None, extent: int, start: float, length: float) -> tuple[float, float]:
     """Position and length of a span, never thinner than two units."""
     if span is None or extent <= 0:
@@ -105,7 +123,10 @@ class _Block:
 
     def moved(self, x: float, y: float) -> dict[str, Glyph]:
         return {
-            g.tensor.name: replace(g, box=replace(g.box, x=g.box.x + x, y=g.box.y + y)) for g in self.glyphs
+            g.tensor.name: replace(
+                g, box=g.box.moved(x, y), layers=None if g.layers is None else g.layers.moved(x, y)
+            )
+            for g in self.glyphs
         }
 
 
@@ -130,9 +151,9 @@ def lay_out(scene: Scene, segment: Segment) -> Layout:
     glyphs |= below.moved(left.width + (middle - below.width) / 2, top + grid.height + 30)
     return Layout(
         width=left.width + middle + right.width,
-        height=max(tall, top + grid.height + 30 + below.height if below.glyphs else tall),
+        height=max(tall, top + grid.height + below.height + 40 if below.glyphs else tall),
         glyphs=glyphs,
-        cells=tuple(replace(c, box=replace(c.box, x=c.box.x + start, y=c.box.y + top)) for c in cells),
+        cells=tuple(replace(c, box=c.box.moved(start, top)) for c in cells),
         grid=replace(grid, x=start, y=top),
     )
 
@@ -150,30 +171,39 @@ def _size(tensor: Tensor, longest: int) -> tuple[float, float]:
 
 
 def _block(tensors: Sequence[Tensor], side: Side, longest: int) -> _Block:
-    rows: list[list[tuple[Tensor, float, float]]] = []
+    rows: list[list[tuple[Tensor, float, float, float]]] = []
     room = 0.0
     for tensor in tensors:
         width, height = _size(tensor, longest)
-        if not rows or room < width:
+        slot = max(width + 2 * _BESIDE, _LETTER * (len(tensor.name) + 6))
+        if not rows or room < slot:
             rows.append([])
             room = _ROOM
-        rows[-1].append((tensor, width, height))
-        room -= width + 2 * _BESIDE
-    wide = max((sum(w + 2 * _BESIDE for _, w, _ in row) for row in rows), default=0.0)
+        rows[-1].append((tensor, width, height, slot))
+        room -= slot
+    wide = max((sum(slot for *_, slot in row) for row in rows), default=0.0)
     glyphs = []
     y = 0.0
+    above, under = _MARGINS[side]
     for row in rows:
-        x = {"left": wide, "right": 0.0, "below": wide / 2}[side]
-        taken = sum(w + 2 * _BESIDE for _, w, _ in row)
-        x -= {"left": taken, "right": 0.0, "below": taken / 2}[side]
-        tall = max(h for _, _, h in row)
-        for tensor, width, height in row:
-            box = Box(x=x + _BESIDE, y=y + _ABOVE + (tall - height) / 2, width=width, height=height)
-            layers = min(3, max(0, len(tensor.shape) - 2) * 2)
-            glyphs.append(Glyph(tensor=tensor, box=box, side=side, layers=layers))
-            x += width + 2 * _BESIDE
-        y += tall + _ABOVE + _UNDER
+        left_over = wide - sum(slot for *_, slot in row)
+        x = left_over * {"left": 1.0, "right": 0.0, "below": 0.5}[side]
+        tall = max(height for _, _, height, _ in row)
+        for tensor, width, height, slot in row:
+            box = Box(x=x + (slot - width) / 2, y=y + above + (tall - height) / 2, width=width, height=height)
+            glyphs.append(Glyph(tensor=tensor, box=box, side=side, layers=_layers(tensor, box)))
+            x += slot
+        y += tall + above + under + (_MAP if any(len(t.shape) > 2 for t, *_ in row) else 0.0)
     return _Block(glyphs=tuple(glyphs), width=wide, height=y)
+
+
+def _layers(tensor: Tensor, box: Box) -> Box | None:
+    """A bar under the resource, of two axes a small rectangle."""
+    front = tensor.shape[:-2]
+    if not front:
+        return None
+    height = 8.0 if len(front) == 1 else min(24.0, 6.0 * max(1, front[-2]))
+    return Box(x=box.x, y=box.y + box.height + 22, width=max(box.width, 50.0), height=height)
 
 
 def _grid(scene: Scene, height: float) -> tuple[list[Cell], Box]:

@@ -87,7 +87,13 @@ def _short(quantity: Quantity) -> str:
 
 
 def _tile(value: str, what: str, more: str) -> Html:
-    size = "big" if value[0].isdigit() and "*" not in value else "symbolic"
+    size = (
+        "big"
+        if value[0].isdigit() and "*" not in value
+        else "symbolic short"
+        if len(value) <= 16
+        else "symbolic"
+    )
     return tag("div", tag("b", value, class_=size), tag("span", what), tag("small", more), class_="tile")
 
 

@@ -70,7 +70,7 @@
     const button = document.querySelector(`.play[data-scene="${svg.dataset.scene}"]`);
     const parts = scene.verbs.map((_, k) => ({
       swept: svg.querySelector(`.swept[data-f="${k}"]`), tile: svg.querySelector(`.tile[data-f="${k}"]`),
-      flow: svg.querySelector(`.flow[data-f="${k}"]`),
+      flow: svg.querySelector(`.flow[data-f="${k}"]`), layer: svg.querySelector(`.layer[data-f="${k}"]`),
     }));
     const cellBox = (n) => ["x", "y", "width", "height"].map((name) => +cells[n].firstChild.getAttribute(name));
     let current = scene.chosen;
@@ -87,7 +87,10 @@
       cells[current].classList.remove("chosen");
       current = n;
       cells[n].classList.add("chosen");
-      parts.forEach((part, k) => place(part.swept, scene.samples[n][k][0]));
+      parts.forEach((part, k) => {
+        place(part.swept, scene.samples[n][k][0]);
+        if (part.layer) place(part.layer, scene.samples[n][k][3]);
+      });
       tiles(0);
       caption.textContent = scene.captions[n];
     };

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from intent.explain.page.geometry import Box, Cell, Glyph, Layout, lay_out
 from intent.explain.page.markup import Html, join, tag
@@ -13,6 +14,9 @@ __all__ = ["Drawn", "draw"]
 
 Numbers = list[float] | None
 
+_WIDE: Final = 860.0
+"""A picture wider than this does not share its row."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
@@ -21,6 +25,7 @@ class Drawn:
     svg: Html
     data: dict[str, object]
     caption: str
+    wide: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +47,8 @@ def draw(report: Report, scene: Scene, segment: Segment) -> Drawn:
     parts = _flows(shown, samples[chosen], layout.cells[chosen].box) if samples else []
     parts += [_glyph(report, glyph) for glyph in layout.glyphs.values()]
     if samples:
-        parts += [_cell(cell, n, n == chosen) for n, cell in enumerate(layout.cells)]
+        digits = max(len(str(cell.program)) for cell in layout.cells)
+        parts += [_cell(cell, n, n == chosen, digits) for n, cell in enumerate(layout.cells)]
         parts += _footprints(shown, samples[chosen])
     parts += _axis_labels(scene, segment, layout)
     svg = tag(
@@ -64,7 +70,8 @@ def draw(report: Report, scene: Scene, segment: Segment) -> Drawn:
         "edges": [_edge(s.glyph) for s in shown],
         "verbs": [s.access.verb for s in shown],
     }
-    return Drawn(svg=svg, data=data, caption=captions[chosen] if captions else "no program")
+    caption = captions[chosen] if captions else "no program"
+    return Drawn(svg=svg, data=data, caption=caption, wide=layout.width > _WIDE)
 
 
 def _chosen(scene: Scene) -> int:
@@ -94,9 +101,10 @@ def _boxes(sample: Sample, shown: list[_Shown]) -> list[list[Numbers]]:
     found = []
     for s in shown:
         footprint = sample.footprints[s.index]
-        found.append(
-            [_numbers(s.glyph.part(spans)) for spans in (footprint.swept, footprint.first, footprint.last)]
-        )
+        boxes = [
+            _numbers(s.glyph.part(spans)) for spans in (footprint.swept, footprint.first, footprint.last)
+        ]
+        found.append([*boxes, _numbers(s.glyph.layer(footprint.swept))])
     return found
 
 
@@ -114,25 +122,29 @@ def _rectangle(box: Box, **attributes: str | float | None) -> Html:
 def _glyph(report: Report, glyph: Glyph) -> Html:
     box, shape = glyph.box, _symbols(report, glyph.tensor.name)
     middle = box.x + box.width / 2
-    stack = [
-        _rectangle(
-            Box(x=box.x + 5 * k, y=box.y - 5 * k, width=box.width, height=box.height), class_="tensor back"
-        )
-        for k in range(glyph.layers, 0, -1)
-    ]
-    above = box.y - 5 * glyph.layers
-    labels = [tag("text", _name(report, glyph), x=middle, y=above - 20, class_="name")]
+    under = glyph.side == "below"
+    name = tag(
+        "text",
+        _name(report, glyph),
+        x=middle,
+        y=box.y + box.height + 18 if under else box.y - 20,
+        class_="name",
+    )
+    labels = [name]
     if shape:
-        labels.append(tag("text", shape[-1], x=middle, y=above - 6, class_="extent"))
+        y = box.y + box.height + 33 if under else box.y - 6
+        labels.append(tag("text", shape[-1], x=middle, y=y, class_="extent"))
     if len(shape) > 1:
         labels.append(
             tag("text", shape[-2], x=box.x - 6, y=box.y + box.height / 2 + 3, class_="extent before")
         )
-    if len(shape) > 2:
-        front = " × ".join(shape[:-2]) + " ×"
-        labels.append(tag("text", front, x=box.x + box.width + 18, y=above + 4, class_="extent after"))
-    body = _rectangle(box, class_=f"tensor {glyph.tensor.kind}", rx=2)
-    return tag("g", join(stack), body, join(labels), class_="glyph", data_resource=glyph.tensor.name)
+    bodies = [_rectangle(box, class_=f"tensor {glyph.tensor.kind}", rx=2)]
+    if glyph.layers is not None:
+        front = " × ".join(shape[:-2])
+        middle = glyph.layers.x + glyph.layers.width / 2
+        labels.append(tag("text", f"layer of {front}", x=middle, y=glyph.layers.y - 6, class_="extent"))
+        bodies.append(_rectangle(glyph.layers, class_="tensor layers", rx=2))
+    return tag("g", join(bodies), join(labels), class_="glyph", data_resource=glyph.tensor.name)
 
 
 def _name(report: Report, glyph: Glyph) -> str:
@@ -151,10 +163,11 @@ def _symbols(report: Report, name: str) -> list[str]:
     return [text if len(text) <= 14 else f"{text[:13]}…" for text in texts]
 
 
-def _cell(cell: Cell, index: int, chosen: bool) -> Html:
+def _cell(cell: Cell, index: int, chosen: bool, digits: int) -> Html:
+    """A program; its id is written where the longest id of the scene has room."""
     box = cell.box
     parts = [_rectangle(box, rx=2, style=f"--shade:{cell.shade:.2f}")]
-    if box.height >= 14 and box.width >= 9 * len(str(cell.program)):
+    if box.height >= 14 and box.width >= 7 * digits + 3:
         x, y = box.middle
         parts.append(tag("text", cell.program, x=x, y=y + 4))
     label = f"program {cell.program}"
@@ -165,7 +178,7 @@ def _cell(cell: Cell, index: int, chosen: bool) -> Html:
 def _footprints(shown: list[_Shown], boxes: list[list[Numbers]]) -> list[Html]:
     parts = []
     for n, s in enumerate(shown):
-        swept, first, _ = boxes[n]
+        swept, first, _, layer = boxes[n]
         place = s.access.place
         known = "" if s.known else " vague"
         key = None if place is None else str(place.key)
@@ -173,6 +186,8 @@ def _footprints(shown: list[_Shown], boxes: list[list[Numbers]]) -> list[Html]:
             _tile(swept, f"swept {s.access.verb}{known}", n, key),
             _tile(first, f"tile {s.access.verb}{known}", n, key),
         ]
+        if s.glyph.layers is not None:
+            parts.append(_tile(layer, f"layer {s.access.verb}{known}", n, key))
     return parts
 
 

@@ -22,7 +22,7 @@ def space(report: Report) -> tuple[Html, dict[str, object]]:
         _note(report),
         _hatches(),
         _strip(report) if len(report.segments) > 1 else None,
-        join(cards),
+        tag("div", join(cards), class_="scenes many" if len(cards) > 2 else "scenes"),
         _legend(),
         id="space",
     )
@@ -125,7 +125,8 @@ def _card(segment: Segment, scene: Scene | None, drawn: Drawn | None) -> Html:
         body = tag("p", "No program for these extents.", class_="note")
     else:
         body = join([drawn.svg, tag("p", drawn.caption, class_="caption", data_scene=segment.group)])
-    return tag("article", head, body, class_="card", id=f"group-{segment.group}")
+    name = "card whole" if drawn is not None and drawn.wide else "card"
+    return tag("article", head, body, class_=name, id=f"group-{segment.group}")
 
 
 def _legend() -> Html:

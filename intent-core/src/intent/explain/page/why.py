@@ -96,5 +96,6 @@ def _apart(report: Report) -> Html | None:
     ]
     left = len(report.apart) - len(rows)
     if left:
-        rows.append(tag("li", f"{left} other pairs have nothing in common"))
+        which = f"{left} other pairs of groups have" if rows else f"all {left} pairs of groups have"
+        rows.append(tag("li", f"{which} nothing in common"))
     return tag("div", tag("h3", "Kept apart"), tag("ul", join(rows), class_="plain"), class_="card")

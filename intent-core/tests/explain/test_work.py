@@ -1,0 +1,98 @@
+"""Bytes and operations against counts made by hand."""
+
+from __future__ import annotations
+
+import intent
+import intent.language as I
+
+
+@intent.kernel
+def matmul(a: I.In[I.f32, ("M", "K")], b: I.In[I.f32, ("K", "N")], c: I.Out[I.f32, ("M", "N")]):
+    c[...] = I.matmul(a[...], b[...])
+
+
+def moved(report, verb, view):
+    (found,) = [m for m in report.work.moved if (m.verb, m.view) == (verb, view)]
+    return found
+
+
+def test_a_product_moves_its_matrices_and_multiplies_every_pair(explained):
+    M, N, K = 70, 130, 40
+    _, report = explained(matmul, {"M": M, "N": N, "K": K})
+    work = report.work
+    assert work.contractions.value == 2 * M * N * K
+    assert work.pointwise.value == work.reductions.value == 0
+    assert moved(report, "read", "a").once.value == 4 * M * K
+    assert moved(report, "read", "b").once.value == 4 * K * N
+    assert moved(report, "write", "c").once.value == moved(report, "write", "c").requested.value == 4 * M * N
+    assert work.once.value == 4 * (M * K + K * N + M * N)
+    assert work.unknown == ()
+    rows, columns = (axis.programs.value for axis in report.segments[0].axes)
+    assert moved(report, "read", "a").requested.value == 4 * M * K * columns
+    assert moved(report, "read", "b").requested.value == 4 * K * N * rows
+    assert work.requested.value == 4 * (M * K * columns + K * N * rows + M * N)
+
+
+def test_without_extents_the_counts_are_expressions(explained):
+    _, report = explained(matmul)
+    assert report.work.contractions.text == "2*K*M*N"
+    assert report.work.contractions.value is None
+    assert moved(report, "write", "c").once.text == "4*M*N"
+
+
+@intent.kernel
+def softmax(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")]):
+    e = I.exp(x[...] - I.reduce.max(x[...], axis=1)[:, None])
+    y[...] = e / I.reduce.sum(e, axis=1)[:, None]
+
+
+def test_masked_lanes_neither_move_nor_compute(explained):
+    M, N = 33, 70
+    _, report = explained(softmax, {"M": M, "N": N})
+    assert report.work.requested.value == 2 * 4 * M * N
+    assert report.work.reductions.value == 2 * M * N
+    assert report.work.pointwise.value == 3 * M * N
+
+
+@intent.kernel
+def gathered(x: I.In[I.f64, ("N",)], at: I.In[I.i32, ("K",)], y: I.Out[I.f64, ("K",)]):
+    y[...] = x[at[...]]
+
+
+def test_a_gather_moves_at_most_the_source_and_at_most_what_is_asked_for(explained):
+    for n, k in ((1000, 10), (10, 1000)):
+        _, report = explained(gathered, {"N": n, "K": k})
+        read = moved(report, "read", "x")
+        assert (read.once.value, read.requested.value) == (8 * min(n, k), 8 * k)
+
+
+@intent.kernel
+def lower(x: I.In[I.f32, ("N", "N")], y: I.Out[I.f32, ("N",)]):
+    for i in I.parallel(I.domain(0, x.shape[0])):
+        total = 0.0
+        for j in range(i + 1):
+            total = total + x[i, j]
+        y[i] = total
+
+
+def test_passes_that_differ_between_programs_are_counted_program_by_program(explained):
+    for n in (1, 5, 100, 1001):
+        _, report = explained(lower, {"N": n})
+        read = moved(report, "read", "x")
+        assert read.requested.text == "varies"
+        assert read.requested.value == 4 * n * (n + 1) // 2
+
+
+@intent.kernel
+def ragged(x: I.In[I.f32, ("N",)], offsets: I.In[I.i32, ("P",)], y: I.Out[I.f32, ("G",)]):
+    axis = I.domain(0, x.shape[0])
+    for g in I.parallel(I.domain(0, y.shape[0])):
+        y[g] = I.reduce.sum(x[axis[I.cast(offsets[g], I.index) : I.cast(offsets[g + 1], I.index)]], axis=0)
+
+
+def test_what_only_data_decides_is_said_to_be_left_out(explained):
+    _, report = explained(ragged, {"N": 100, "P": 11, "G": 10})
+    assert moved(report, "read", "x").requested.text == "?"
+    assert moved(report, "read", "x").once.value == 400
+    assert "accesses of 'x'" in report.work.unknown
+    assert moved(report, "write", "y").requested.value == 40
