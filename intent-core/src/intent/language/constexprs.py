@@ -7,6 +7,7 @@ from typing import Any
 from intent.diagnostics import AnnotationError, ConstexprWrongType
 from intent.language.enums import Enum
 from intent.types import DType, Span
+from intent.types.dtypes import BOOL
 
 __all__ = ["check_constexpr", "check_constexpr_type"]
 
@@ -35,6 +36,8 @@ def check_constexpr_type(name: str, type_: object, span: Span | None = None) -> 
         return type_
     if isinstance(type_, type) and type_ in _TYPES:
         return type_
+    if type_ is BOOL:  # ``from intent.language import *`` hides Python's bool
+        return bool
     python = {"bool": "bool", "index": "int", "int": "int", "uint": "int", "float": "float"}
     hint = python[type_.kind] if isinstance(type_, DType) else "int"
     raise AnnotationError(

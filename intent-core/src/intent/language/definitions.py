@@ -13,12 +13,12 @@ from functools import cached_property
 from types import FrameType, FunctionType
 from typing import Any, ClassVar, Generic, ParamSpec
 
-from intent.diagnostics import HelperCalledDirectly, KernelCalledDirectly, NotADefinition
+from intent.diagnostics import HelperCalledDirectly, KernelCalledDirectly, NotADefinition, UnknownKeyword
 from intent.language.binding import bind
 from intent.language.captures import Captures
 from intent.language.namespace import AnnotationScope
 from intent.language.signature import KernelSignature, resolve_signature
-from intent.language.source import FunctionSource
+from intent.language.source import FunctionSource, line_span
 from intent.types import Span
 
 __all__ = ["Definition", "FnDefinition", "KernelDefinition", "fn", "kernel"]
@@ -31,7 +31,7 @@ class Definition(Generic[P]):
 
     decorator: ClassVar[str]
 
-    def __init__(self, function: Callable[P, Any], frame: FrameType | None) -> None:
+    def __init__(self, function: Callable[P, Any] | None, frame: FrameType | None) -> None:
         if not isinstance(function, FunctionType) or function.__name__ == "<lambda>":
             raise NotADefinition(
                 "a function written with def",
@@ -103,7 +103,15 @@ class FnDefinition(Definition[P]):
         raise HelperCalledDirectly(self.name)
 
 
-def kernel(function: Callable[P, Any]) -> KernelDefinition[P]:
+def _refuse_options(decorator: str, options: Mapping[str, object], frame: FrameType) -> None:
+    """Decorators take no options: how a kernel runs is chosen for each target."""
+    for name in options:
+        span = line_span(frame.f_code.co_filename, frame.f_lineno, frame.f_globals)
+        signature = f"@intent.{decorator}"
+        raise UnknownKeyword(f"intent.{decorator}", name, accepted=(), signature=signature, span=span)
+
+
+def kernel(function: Callable[P, Any] | None = None, **options: object) -> KernelDefinition[P]:
     """Define a kernel: one specialization is one artifact is one launch (spec: kernel-and-host 1).
 
     Parameters are views (``I.In[...]``, ``I.Out[...]``, ``I.InOut[...]``), run-time scalars (``I.f32``) and
@@ -111,14 +119,20 @@ def kernel(function: Callable[P, Any]) -> KernelDefinition[P]:
 
     Raises:
         NotADefinition: the decorated object is not a plain function.
+        UnknownKeyword: options were given.
     """
-    return KernelDefinition(function, sys._getframe(1))  # noqa: SLF001 -- local names in annotations
+    frame = sys._getframe(1)  # noqa: SLF001 -- local names in annotations
+    _refuse_options("kernel", options, frame)
+    return KernelDefinition(function, frame)
 
 
-def fn(function: Callable[P, Any]) -> FnDefinition[P]:
+def fn(function: Callable[P, Any] | None = None, **options: object) -> FnDefinition[P]:
     """Define a helper that kernels call with scalars, tensors, tuples and records (spec: kernel-and-host 3).
 
     Raises:
         NotADefinition: the decorated object is not a plain function.
+        UnknownKeyword: options were given.
     """
-    return FnDefinition(function, sys._getframe(1))  # noqa: SLF001 -- local names in annotations
+    frame = sys._getframe(1)  # noqa: SLF001 -- local names in annotations
+    _refuse_options("fn", options, frame)
+    return FnDefinition(function, frame)

@@ -84,13 +84,23 @@ class FunctionSource:
         return self._line_span(self.tree.lineno)
 
     def _line_span(self, line: int) -> Span:
-        text = self._lines[line - 1].rstrip("\n")
-        start = len(text) - len(text.lstrip())
-        return Span(self.file, line, start, line, len(text), text)
+        return _whole_line(self.file, line, self._lines[line - 1])
 
     def _characters(self, line: int, offset: int) -> int:
         """Python's columns count UTF-8 bytes; ours count characters."""
         return len(self._lines[line - 1].encode()[:offset].decode(errors="ignore"))
+
+
+def line_span(file: str, line: int, names: dict[str, Any]) -> Span | None:
+    """A line of a file that may be gone; ``names`` are the module's globals."""
+    text = linecache.getline(file, line, names)
+    return _whole_line(file, line, text) if text else None
+
+
+def _whole_line(file: str, line: int, text: str) -> Span:
+    text = text.rstrip("\n")
+    start = len(text) - len(text.lstrip())
+    return Span(file, line, start, line, len(text), text)
 
 
 @lru_cache(maxsize=16)
