@@ -11,11 +11,12 @@ from intent.physical import Buffer, Dim, Fragment, Load, Store, View
 from intent.types import Extent
 from intent.types.dtypes import INDEX
 from intent.types.extent import const
-from intent_provider_cupy.emit import buffers
+from intent_provider_cupy.emit import buffers, vectored
 from intent_provider_cupy.emit.bounds import INT32_MAX, INT32_MIN
 from intent_provider_cupy.emit.layout import Table
 from intent_provider_cupy.emit.literals import c_type, literal, number_of, stored_type, typed
 from intent_provider_cupy.emit.value import Prec, Value, Width, union_dims, union_refs
+from intent_provider_cupy.emit.vectors import vector_of
 from intent_provider_cupy.spelling import PROVIDER
 
 if TYPE_CHECKING:
@@ -26,25 +27,32 @@ def load(body: Body, op: Load) -> None:
     """One element per lane; lanes that are not valid touch no memory and have the fill."""
     body.hazards.touch(op)
     table = body.placing.table_of(op)
-    valid = body.use(op.valid, table) if op.valid is not None else None
     home = buffers.home(body, op.source)
+    valid = _condition(body.use(op.valid, table) if op.valid is not None else None)
+    fill = typed(body.use(op.fill, table) if op.fill is not None else literal(0, op.source.dtype))
     if home.registers is not None:
         value = buffers.read_registers(body, op, table, home)
     else:
         offset = offset_of(body, op.source, op.coordinates, table)
         text = f"it_load({home.pointer}, {offset.text})"
-        dtype = op.source.dtype
-        value = Value(text=text, prec=Prec.ATOM, dtype=dtype, dims=offset.dims, refs=offset.refs)
+        value = Value(text=text, prec=Prec.ATOM, dtype=op.source.dtype, dims=offset.dims, refs=offset.refs)
     if valid is not None:
-        value = _filled(body, op, value, valid, table)
+        value = _filled(op, value, valid, fill)
+    if home.registers is None and body.usage.count[op.result.id]:
+        vector = vector_of(body, op, value.dims, table)
+        if vector is not None and vector.dim not in fill.dims:
+            vectored.load(body, op, vector, value, f"{home.pointer}, {offset.text}", valid, fill)
+            return
     body.define(op.result, value, op.span, table, statement=True, hint=f"{op.source.name}_value")
 
 
-def _filled(body: Body, op: Load, value: Value, valid: Value, table: Table) -> Value:
-    fill = typed(body.use(op.fill, table) if op.fill is not None else literal(0, op.source.dtype))
+def _condition(valid: Value | None) -> Value | None:
+    """A predicate, None if it is always true."""
+    return None if valid is None or (valid.literal and valid.text == "true") else valid
+
+
+def _filled(op: Load, value: Value, valid: Value, fill: Value) -> Value:
     parts = [value, valid, fill]
-    if valid.literal and valid.text == "true":
-        return value
     other = fill.at(Prec.OR_ELSE)
     if op.source.dtype.kind == "index":
         other = f"({c_type(INDEX, Width.LONG)}){fill.atom}"
@@ -58,32 +66,27 @@ def store(body: Body, op: Store) -> None:
     body.hazards.touch(op)
     table = body.placing.table_of(op)
     value = body.use(op.value, table)
-    valid = body.use(op.valid, table) if op.valid is not None else None
+    valid = _condition(body.use(op.valid, table) if op.valid is not None else None)
     home = buffers.home(body, op.target)
     if home.registers is not None:
         buffers.write_registers(body, op, table, home, value, valid)
         return
     offset = offset_of(body, op.target, op.coordinates, table)
     text = f"it_store({home.pointer}, {offset.text}, {stored(value).text});"
-    condition = condition_text(body, op.dims, table, valid)
-    body.loops.act(f"{condition}{text}", table, table.looped(op.dims), op.span)
+    condition = condition_text(op.dims, table, valid)
+    vector = vector_of(body, op, op.dims, table)
+    if vector is None:
+        body.loops.act(f"{condition}{text}", table, table.looped(op.dims), op.span)
+        return
+    vectored.store(body, op, vector, stored(value), f"{home.pointer}, {offset.text}", condition, text)
 
 
-def stored(value: Value) -> Value:
-    """A value as an element in memory: index values are 64-bit there."""
-    value = typed(value)
-    if value.dtype.kind == "index" and value.width is not Width.LONG:
-        return replace(value, text=f"({stored_type(value.dtype)}){value.atom}", prec=Prec.UNARY)
-    return value
-
-
-def condition_text(body: Body, dims: Sequence[Dim], table: Table, valid: Value | None) -> str:
+def condition_text(dims: Sequence[Dim], table: Table, valid: Value | None) -> str:
     """``if (...) `` for an effect: the lanes that are active, in one replica each; "" if all are."""
-    del body
     parts = []
     if replica := replica_text(table, dims):
         parts.append(replica)
-    if valid is not None and not (valid.literal and valid.text == "true"):
+    if valid is not None:
         parts.append(valid.at(Prec.AND_ALSO) if parts else valid.text)
     return f"if ({' && '.join(parts)}) " if parts else ""
 
@@ -100,6 +103,14 @@ def replica_text(table: Table, dims: Sequence[Dim]) -> str:
     if spare == whole & ~(low - 1):
         return f"thread < {low}"
     return f"(thread & {spare}) == 0"
+
+
+def stored(value: Value) -> Value:
+    """A value as an element in memory: index values are 64-bit there."""
+    value = typed(value)
+    if value.dtype.kind == "index" and value.width is not Width.LONG:
+        return replace(value, text=f"({stored_type(value.dtype)}){value.atom}", prec=Prec.UNARY)
+    return value
 
 
 def offset_of(body: Body, source: View | Buffer, coordinates: Sequence[Fragment], table: Table) -> Value:

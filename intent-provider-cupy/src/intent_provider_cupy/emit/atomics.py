@@ -49,13 +49,15 @@ def _access(body: Body, op: Atomic) -> None:
     scope = "IT_BLOCK" if op.sharing == "instance" else "IT_DEVICE"
     arguments = ", ".join([place.pointer, offset.text, *(o.text for o in operands)])
     call = f"it_atomic_{op.kind}<IT_{op.order.upper()}, {scope}>({arguments})"
-    condition = condition_text(body, op.dims, table, valid)
+    condition = condition_text(op.dims, table, valid)
     looped = table.looped(op.dims)
     if not op.results or not any(body.usage.count[r.id] for r in op.results):
         body.loops.act(f"{condition}{call};", table, looped, op.span)
         return
-    expected = body.named(operands[0], "expected", op.span, table) if op.kind == "compare_exchange" else None
-    body.flush()
+    expected = None
+    if op.kind == "compare_exchange":
+        expected = body.named(operands[0], "expected", op.span, table)
+    body.flush_keeping([expected] if expected is not None else [])
     type_ = stored_type(op.target.dtype)
     variable = body.loops.variable(body.context.namer.fresh(op.results[0].name or "old"), type_, looped)
     body.loops.declare(variable, table)

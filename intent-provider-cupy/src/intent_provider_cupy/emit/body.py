@@ -71,14 +71,29 @@ class Context:
     extents: ExtentWriter
     scratch: Scratch
     threads: int
+    widest: int = 16
     program_id: str = ""
     counters: dict[Dim, str] = field(default_factory=dict)
+    special: dict[tuple[Dim, str], str] = field(default_factory=dict)
 
     def counter(self, dim: Dim) -> str:
         """The name of the register counter of a dim."""
         if dim not in self.counters:
             self.counters[dim] = self.namer.fresh(f"{dim.name}_r")
         return self.counters[dim]
+
+    def vector_counter(self, dim: Dim) -> str:
+        """The name of the counter of a dim's vectors."""
+        return self._special(dim, "v")
+
+    def element_counter(self, dim: Dim) -> str:
+        """The name of the counter of the elements of a vector along a dim."""
+        return self._special(dim, "k")
+
+    def _special(self, dim: Dim, kind: str) -> str:
+        if (dim, kind) not in self.special:
+            self.special[dim, kind] = self.namer.fresh(f"{dim.name}_{kind}")
+        return self.special[dim, kind]
 
 
 class Body:

@@ -6,6 +6,7 @@ The text is one file. Its parts, in this order::
     // layout: ...                                     the layout block, from LAYOUT_BEGIN to LAYOUT_END
     typedef int Index;                                   int, or long long where int cannot be proven to do
     constexpr Index x_stride_1 = 1;                      each stride that is 1
+    constexpr bool x_stride_1_is_one = true;             whether a stride is 1, where the text asks
     constexpr int x_divisor = 16;                        each divisor that the text asks for
     // end of layout
     ...                                                 parts of the prelude that the text uses
@@ -16,7 +17,7 @@ The text is one file. Its parts, in this order::
         Index M) {
 
 A build for other arguments is the same text with another layout block (:func:`specialised`); what depends on the layout
-is written as ``if constexpr (x_divisor >= 16 && x_stride_1 == 1 && ...)`` or through templates of such constants.
+is written as ``if constexpr (x_divisor >= 16 && x_stride_1_is_one && ...)`` or through templates of such constants.
 
 Rules that launch and emulation rely on:
 
@@ -68,6 +69,7 @@ class Parameter:
     ``view`` along ``axis`` in elements; ``extent``: the symbol ``name``; ``scalar``: the run-time scalar ``name``.
     ``type`` is its C++ type as written, ``dtype`` the element type of a pointer or the scalar's own.
     ``divisor``: the name of the layout's constant that divides it (a pointer: its address in bytes), or "".
+    ``unit``: the name of the layout's constant that says whether the stride is 1, or "".
     """
 
     emitted: str
@@ -79,6 +81,7 @@ class Parameter:
     name: str = ""
     buffer: int = -1
     divisor: str = ""
+    unit: str = ""
 
     @property
     def index(self) -> bool:
@@ -138,6 +141,11 @@ def layout_block(signature: Signature, layout: Layout) -> list[str]:
     """The lines of the layout block, its first and last line included."""
     lines = [LAYOUT_BEGIN, f"typedef {'int' if layout.small else 'long long'} Index;"]
     lines += [f"constexpr Index {p.emitted} = 1;" for p in signature.parameters if p.emitted in layout.ones]
+    lines += [
+        f"constexpr bool {p.unit} = {'true' if p.emitted in layout.ones else 'false'};"
+        for p in signature.parameters
+        if p.unit
+    ]
     lines += [f"constexpr int {name} = {value};" for name, value in layout.divisors]
     return [*lines, LAYOUT_END]
 

@@ -43,6 +43,7 @@ class KernelEmitter:
                     if isinstance(atom, Symbol):
                         self._builder.reserve("extent", atom.name)
         self._bounds = Bounds()
+        knobs = dict(program.knobs)
         extents = ExtentWriter(self._builder.extent, self._scalar, self._bounds.require)
         self._context = Context(
             namer=self._namer, signature=self._builder, bounds=self._bounds, scalars=self._scalars, extents=extents,
@@ -123,7 +124,7 @@ class KernelEmitter:
         return f"{'} else ' if i else ''}if ({program} < {end.at(Prec.SHIFT)}) {{"
 
     def _segment(self, segment: Segment, writer: Writer, base: str) -> None:
-        placing = Placing(segment, self._context.threads)
+        placing = Placing(segment, self._context.threads, self._context.widest)
         body = Body(self._context, writer, Usage(segment.body), placing)
         start = len(writer.lines)
         self._context.scratch.dirty = False

@@ -126,6 +126,10 @@ class TableBuilder:
     def build(self, wants: Sequence[Want]) -> Table:
         """Serve the wants by weight, the innermost dims first."""
         together = _together(wants)
+        vectors: dict[Dim, int] = {}
+        for want in wants:
+            if want.first is not None:
+                vectors[want.first] = max(vectors.get(want.first, 0), want.vector)
         for want in sorted(wants, key=lambda w: -w.weight):
             order = list(reversed(want.dims))
             if want.first is not None:
@@ -133,7 +137,7 @@ class TableBuilder:
             total = sum(bit_count(d.size) for d in want.dims)
             for dim in order:
                 if dim not in self.places:
-                    vector = want.vector if dim == want.first else 0
+                    vector = vectors.get(dim, 0) if dim == want.first else 0
                     vector = min(vector, max(0, total - self.thread_bits))
                     self.places[dim] = self._place(dim, vector, together[dim])
         return Table(index=self.index, thread_bits=self.thread_bits, places=dict(self.places))

@@ -19,7 +19,7 @@ _WORDS: Final = """
     select clock time printf malloc free memcpy memset rsqrt saturate norm linux unix stdin stdout stderr errno
     INFINITY NAN NULL EOF I w from step upper along
 """
-_RESERVED: Final = frozenset(_WORDS.split())
+_RESERVED: Final = frozenset(_WORDS.split()) | {f"{word}f" for word in _WORDS.split()}
 """Words of C++, and names that the text or a library's headers may declare at the outermost level."""
 _TEMPORARIES: Final = frozenset(f"{name}_{k}" for name in ("other", "part", "before") for k in range(32))
 """Names that stand inside the loops of reductions and scans."""

@@ -13,6 +13,7 @@ from intent.physical import (
     Fragment,
     Lane,
     Load,
+    Loop,
     Op,
     Pointwise,
     Region,
@@ -30,9 +31,12 @@ ACCESS_BYTES = 16
 class Placing:
     """The tables of one segment."""
 
-    def __init__(self, segment: Segment, threads: int) -> None:
+    def __init__(self, segment: Segment, threads: int, widest: int = ACCESS_BYTES) -> None:
+        self._widest = widest
         self._operations = list(walk(segment.body))
-        self._defined = {r.id: op for op in self._operations for r in op.results}
+        self.loop_of = {op.body.args[0].id: op for op in self._operations if isinstance(op, Loop)}
+        """The counted loop whose index a value is."""
+        self.defined = {r.id: op for op in self._operations for r in op.results}
         wants = list(self._wants(segment.body))
         self.main = TableBuilder(index=0, thread_bits=bit_count(threads)).build(wants)
 
@@ -78,7 +82,7 @@ class Placing:
     def _access(self, op: Load | Store | Atomic, resource: Resource, dims: tuple[Dim, ...]) -> Want:
         bytes_ = resource.dtype.bytes
         first = self.running(op.coordinates[-1]) if op.coordinates else None
-        vector = bit_count(max(1, ACCESS_BYTES // bytes_))
+        vector = bit_count(max(1, self._widest // bytes_))
         if first not in dims:
             first = None
         weight = 2 * _size(dims) * bytes_
@@ -86,7 +90,7 @@ class Placing:
 
     def running(self, coordinate: Fragment) -> Dim | None:
         """The dim along which a coordinate counts up by one, if it is a uniform value plus lane numbers."""
-        op = self._defined.get(coordinate.id)
+        op = self.defined.get(coordinate.id)
         if isinstance(op, Lane):
             return op.dim
         if isinstance(op, Pointwise) and op.fn == "add":

@@ -67,6 +67,15 @@ class SignatureBuilder:
             self._found[key] = replace(parameter, divisor=name)
         return self._found[key].divisor
 
+    def unit(self, view: View, axis: int) -> str:
+        """The layout's constant that says whether a stride is 1, asked for from now on."""
+        self.stride(view, axis)
+        key = ("stride", view.name, axis)
+        parameter = self._found[key]
+        if not parameter.unit:
+            self._found[key] = replace(parameter, unit=self.namer.fresh(f"{parameter.emitted}_is_one"))
+        return self._found[key].unit
+
     def _add(self, key: tuple[object, ...], hint: str, made: Parameter) -> str:
         if key not in self._found:
             name = self._reserved.get((made.kind, hint)) or self.namer.fresh(hint)

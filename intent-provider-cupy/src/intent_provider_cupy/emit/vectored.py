@@ -1,0 +1,106 @@
+"""Loads and stores of several lanes at once, beside the form for single lanes; the layout chooses at compile time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from intent.physical import Dim, Load, Store
+from intent_provider_cupy.emit.layout import Table
+from intent_provider_cupy.emit.literals import c_type, stored_type
+from intent_provider_cupy.emit.value import Prec, Value, Width, mention
+from intent_provider_cupy.emit.vectors import Vector
+
+if TYPE_CHECKING:
+    from intent_provider_cupy.emit.body import Body
+
+
+def load(
+    body: Body, op: Load, vector: Vector, value: Value, place: str, valid: Value | None, fill: Value
+) -> None:
+    """``value``, which loads single lanes, or vectors from ``place`` ("pointer, offset"), into one array."""
+    table = body.placing.table_of(op)
+    body.flush_keeping([value])
+    looped, n = table.looped(value.dims), vector.length
+    type_ = c_type(op.source.dtype, Width.LONG)
+    name = body.context.namer.fresh(op.result.name or f"{op.source.name}_value")
+    variable = body.loops.variable(name, type_, looped)
+    body.loops.declare(variable, table)
+    target = mention(variable.id)
+    with _chosen(body, vector), _each_vector(body, vector, looped, table) as (counter, element):
+        single = body.loops.render(target).replace(f"[{counter}]", f"[{counter} + {element}]")
+        if looped[-1] == vector.dim:
+            text = f"it_load<{n}>(&{target}, {place});"
+        else:
+            part = body.context.namer.fresh("part")
+            text = f"{{ {type_} {part}[{n}]; it_load<{n}>({part}, {place}); "
+            text += f"it_each({element}, {n}) {single} = {part}[{element}]; }}"
+        guard = f"if ({valid.text}) " if valid is not None else ""
+        body.writer.statement(body.loops.render(guard + text), op.span)
+        if valid is not None:
+            body.writer.line(body.loops.render(f"else it_each({element}, {n}) {single} = {fill.text};"))
+    with _otherwise(body):
+        body.loops.act(f"{target} = {value.text};", table, looped, op.span)
+    refs = frozenset({variable.id})
+    body.put(op.result, replace(value, text=target, prec=Prec.ATOM, refs=refs), table)
+
+
+def store(
+    body: Body, op: Store, vector: Vector, value: Value, place: str, condition: str, single: str
+) -> None:
+    """``single`` for each lane, or vectors to ``place`` ("pointer, offset") where ``condition`` ("if (...) ") holds."""
+    table = body.placing.table_of(op)
+    body.loops.flush(body.loops.mentioned(single + condition))
+    looped, n = table.looped(op.dims), vector.length
+    type_ = stored_type(op.target.dtype)
+    part = body.context.namer.fresh("part")
+    with _chosen(body, vector), _each_vector(body, vector, looped, table, late=True) as (counter, element):
+        shift = f"const int {counter} = {body.context.vector_counter(vector.dim)} * {n}"
+        body.writer.statement(f"{type_} {part}[{n}];", op.span)
+        text = f"it_each({element}, {n}) {{ {shift} + {element}; {part}[{element}] = {value.text}; }}"
+        body.writer.line(body.loops.render(text))
+        body.writer.line(f"{shift};")
+        body.writer.line(body.loops.render(f"{condition}it_store<{n}>({place}, {part});"))
+    with _otherwise(body):
+        body.loops.act(f"{condition}{single}", table, looped, op.span)
+
+
+@contextmanager
+def _chosen(body: Body, vector: Vector) -> Iterator[None]:
+    """What runs where the layout allows vectors."""
+    body.writer.line(f"if constexpr ({vector.condition}) {{")
+    with body.writer.block("} else {"):
+        yield
+
+
+@contextmanager
+def _otherwise(body: Body) -> Iterator[None]:
+    """What runs where it does not."""
+    with body.writer.block():
+        yield
+        body.flush()
+
+
+@contextmanager
+def _each_vector(
+    body: Body, vector: Vector, looped: tuple[Dim, ...], table: Table, *, late: bool = False
+) -> Iterator[tuple[str, str]]:
+    """A loop over the vectors of each thread; gives the names of the register counter and of a counter of elements.
+
+    The register counter stands at a vector's first register, unless it is declared ``late`` by the statements inside.
+    """
+    context = body.context
+    counter, runs = context.counter(vector.dim), context.vector_counter(vector.dim)
+    heads = [
+        f"it_each({runs}, {table.registers(d) // vector.length})"
+        if d == vector.dim
+        else f"it_each({context.counter(d)}, {table.registers(d)})"
+        for d in looped
+    ]
+    body.writer.line(f"{' '.join(heads)} {{")
+    with body.writer.block():
+        if not late:
+            body.writer.line(f"const int {counter} = {runs} * {vector.length};")
+        yield counter, context.element_counter(vector.dim)
