@@ -134,7 +134,7 @@ class _Worksets:
         text = {
             "memory": f"both use {names}, which one of them writes",
             "result": "one uses what the effect of the other yields",
-            "producer": f"both need {self._producers(reason.producers)}, computed once",
+            "producer": f"both need {self._producers(reason.producers)}; it is computed once",
         }[reason.because]
         pair = (reason.first, reason.second)
         return Reason(because=reason.because, text=text, statements=pair, groups=(number,))
@@ -143,7 +143,7 @@ class _Worksets:
         names = self._names(reason.names)
         text = {
             "disjoint": f"both write {names}, but never in one element, or by reductions that commute",
-            "no axis": f"both need {self._producers(reason.producers)}, but no axis could be instances of both",
+            "no axis": f"both need {self._producers(reason.producers)}, but have no axis to be instances of in common",
         }[reason.because]
         pair = (reason.first, reason.second)
         return Reason(
@@ -161,7 +161,12 @@ class _Worksets:
         if named:
             return ", ".join(dict.fromkeys(named))
         lines = dict.fromkeys(op.span.line for op in ops if op.span is not UNKNOWN)
-        return f"a value of line {', '.join(map(str, lines))}" if lines else "one value"
+        where = ", ".join(map(str, lines))
+        return (
+            f"what line{'s' if len(lines) > 1 else ''} {where} compute{'' if len(lines) > 1 else 's'}"
+            if lines
+            else "one value"
+        )
 
     def _refused(self, number: int, refused: Refused) -> Reason:
         e = plain(str(refused.extent))
