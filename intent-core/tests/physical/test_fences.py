@@ -30,13 +30,18 @@ class Body:
         self.n = builder.add(ph.LaunchValue, dtype=dtypes.INDEX, extent=N)
 
     def read(self, at, view=Y):
-        self.b.add(
+        return self.b.add(
             ph.Load, dtype=dtypes.F32, over=at.dims, source=view, coordinates=(at,), proofs=(ph.REGION,)
         )
 
-    def write(self, at, view=Y):
+    def write(self, at, view=Y, value=None):
         self.b.add(
-            ph.Store, target=view, coordinates=(at,), value=self.value, dims=at.dims, proofs=(ph.REGION,)
+            ph.Store,
+            target=view,
+            coordinates=(at,),
+            value=value or self.value,
+            dims=at.dims,
+            proofs=(ph.REGION,),
         )
 
     def add(self, at, view=Y):
@@ -58,9 +63,9 @@ class Body:
         region = self.b.inside(inside)
         self.b.add(ph.Loop, begin=self.zero, end=self.n, step=step or self.eight, body=region)
 
-    def branch(self, then, orelse):
+    def branch(self, then, orelse, test=None):
         regions = [self.b.inside(lambda make=make: (make() or (), ())) for make in (then, orelse)]
-        self.b.add(ph.If, condition=self.true, then=regions[0], orelse=regions[1])
+        self.b.add(ph.If, condition=test or self.true, then=regions[0], orelse=regions[1])
 
     def block(self, index):
         return self.b.point("add", index, self.lane, dims=(LANES,))
@@ -85,7 +90,25 @@ def looped(*steps, step=None):
     return run
 
 
+def _used_twice(s):
+    value = s.read(s.lane)
+    s.write(s.lane, value=value)
+    s.write(s.lane, OTHER, value)
+
+
+def _steering(s):
+    value = s.read(s.zero)
+    test = s.b.point("gt", value, s.value, dtype=dtypes.BOOL)
+    s.write(s.zero, value=value)
+    s.branch(lambda: s.write(s.lane, OTHER), lambda: None, test)
+
+
 NEEDED = {
+    "read by replicas of the lane that wrote": both(lambda s: s.write(s.lane), lambda s: s.read(s.lane)),
+    "own element in every pass": looped(lambda s, _: s.write(s.lane, value=s.read(s.lane))),
+    "before and in a loop": both(lambda s: s.write(s.lane), looped(lambda s, _: s.read(s.lane))),
+    "read for another write as well": both(_used_twice),
+    "read for a branch": both(_steering),
     "read after write": both(lambda s: s.write(s.lane), lambda s: s.read(s.shifted)),
     "write after read": both(lambda s: s.read(s.shifted), lambda s: s.write(s.lane)),
     "write after write": both(lambda s: s.write(s.lane), lambda s: s.write(s.zero)),
@@ -114,7 +137,8 @@ NEEDED = {
 }
 
 FREE = {
-    "each lane its own": both(lambda s: s.write(s.lane), lambda s: s.read(s.lane), lambda s: s.write(s.lane)),
+    "written twice by each lane": both(lambda s: s.write(s.lane), lambda s: s.write(s.lane)),
+    "read for this write only": both(lambda s: s.write(s.lane, value=s.read(s.lane))),
     "fenced": both(lambda s: s.write(s.lane), lambda s: s.fence(), lambda s: s.read(s.shifted)),
     "fenced through the alias group": both(
         lambda s: s.write(s.lane, Z), lambda s: s.fence(Y), lambda s: s.read(s.shifted)
@@ -125,8 +149,6 @@ FREE = {
     "different constants": both(lambda s: s.write(s.zero), lambda s: s.read(s.one)),
     "blocks of a loop": looped(lambda s, i: s.write(s.block(i))),
     "elements of a loop": looped(lambda s, i: s.write(i), step="one"),
-    "own element in every pass": looped(lambda s, _: s.read(s.lane), lambda s, _: s.write(s.lane)),
-    "before and in a loop": both(lambda s: s.write(s.lane), looped(lambda s, _: s.read(s.lane))),
     "fenced in both branches": both(
         lambda s: s.write(s.lane),
         lambda s: s.branch(s.fence, s.fence),

@@ -60,6 +60,9 @@ def buffer(storage="registers", scope="program", shape=FOUR, number=7):
     return ph.Buffer(id=number, name="held", dtype=dtypes.F32, shape=shape, scope=scope, storage=storage)
 
 
+SHARED = buffer("shared")
+
+
 def alloc(held):
     return ph.BufferAlloc(id=950, buffer=held)
 
@@ -368,7 +371,7 @@ CASES = {
     },
     "fenced": {  # more in test_fences.py
         "read after a write of another element": lambda p, r: r(
-            p, before((*USES, LANE, alloc(buffer()), write(buffer()), read(buffer(), OTHER)), ph.Store)
+            p, before((*USES, LANE, alloc(SHARED), write(SHARED), read(SHARED, OTHER)), ph.Store)
         ),
     },
     "buffer-first-write": {

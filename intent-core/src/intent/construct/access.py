@@ -114,7 +114,7 @@ def load(c: Context, op: kir.Load, index: int, at: At, frame: Frame) -> Point:
     )
     if op.source.mutable:
         c.emitter.pin()
-        c.read_by(key, Place.of(dims, coordinates))
+        c.read_by(key, op, Place.of(dims, coordinates))
     if fill is None:
         c.load_masks[made.id] = guards
     return Point(made, frozenset(m for p in at for m in p.members) | where.members)

@@ -58,6 +58,14 @@ class Place:
         return cls(frozenset(dims), tuple(f.id for f in coordinates))
 
 
+@dataclass(frozen=True)
+class Reader:
+    """A read since the last fence; ``only``: the one write that uses what was read, if there is just one use."""
+
+    at: Place
+    only: int | None
+
+
 def local_ordinal(c: Context, current: Slice, ordinal: ph.Fragment) -> ph.Fragment:
     """An ordinal of the source axis counted from the beginning of the current slice."""
     definition = c.emitter.definition.get(ordinal.id)
@@ -98,7 +106,7 @@ class Context:
         self.load_masks: dict[int, frozenset[ph.Fragment]] = {}
         self.versions: dict[str, int] = {}
         self.dirty: set[str] = set()
-        self.readers: dict[str, set[Place]] = {}
+        self.readers: dict[str, set[Reader]] = {}
         self.buffers: dict[int, tuple[ph.Buffer, tuple[ph.Dim, ...]]] = {}
         self.regions: dict[object, ph.Region] = {}
         self.workspace: list[ph.Buffer] = []
@@ -354,9 +362,9 @@ class Context:
             inner = inner.parent
         return inner is not None
 
-    def before_atomic(self, key: str, place: Place) -> None:
+    def before_atomic(self, key: str, place: Place, write: int) -> None:
         """An atomic is fenced from plain accesses by other lanes; atomics among themselves need nothing."""
-        if key in self.dirty or self.overtakes(key, place):
+        if key in self.dirty or self.overtakes(key, place, write):
             self.fence(key)
 
     def wrote(self, key: str, *, atomic: bool = False) -> None:
@@ -364,16 +372,20 @@ class Context:
         self.dirty.add(by_atomics(key) if atomic else key)
         self.versions[key] = self.versions.get(key, 0) + 1
 
-    def read_by(self, key: str, place: Place) -> None:
+    def read_by(self, key: str, op: kir.Load, place: Place) -> None:
         """A read of an alias class."""
-        self.readers.setdefault(key, set()).add(place)
+        self.readers.setdefault(key, set()).add(Reader(place, self.analysis.effects.only_write(op.result)))
 
-    def overtakes(self, key: str, place: Place) -> bool:
-        """Whether a write could overtake earlier reads: by other lanes, or by replicas of its own.
+    def overtakes(self, key: str, place: Place, write: int) -> bool:
+        """Whether the write ``write`` could overtake earlier reads: by other lanes, or by replicas of its own.
 
-        Every lane meets its own elements where the coordinates are the same.
+        Where the coordinates are the same every lane meets its own elements, and what replicas read late matters to
+        nobody if nothing but this write uses it.
         """
-        return any(not place.dims or earlier != place for earlier in self.readers.get(key, ()))
+        return any(
+            not place.dims or earlier.at != place or earlier.only != write
+            for earlier in self.readers.get(key, ())
+        )
 
     def settle_dirty(self) -> None:
         """Make every pending write that the kernel reads somewhere visible, once, in front of a loop.

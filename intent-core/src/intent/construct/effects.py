@@ -98,6 +98,23 @@ class Effects:
                 last = max([last, *(self.last_use(r, within, seen) for r in op.results)])
         return last
 
+    def only_write(self, value: kir.Value) -> int | None:
+        """The id of the only write that ``value`` has a part in; None if there are several, or it steers control."""
+        found: set[int] = set()
+        seen: set[int] = set()
+        left = [value]
+        while left:
+            value = left.pop()
+            if value.id in seen:
+                continue
+            seen.add(value.id)
+            for op in (*self.users[value.id], *self.yielding[value.id]):
+                if isinstance(op, WRITES) or (isinstance(op, CONTROL) and op in self.users[value.id]):
+                    found.add(op.id)
+                left += op.results
+                left += (argument for region in regions_of(op) for argument in region.args)
+        return found.pop() if len(found) == 1 else None
+
     def eager_reads(self) -> set[int]:
         """Reads of mutable memory that a later write would change before their last use."""
         found: set[int] = set()

@@ -45,7 +45,7 @@ def write_store(c: Context, op: kir.Store, at: At, frame: Frame, *, snapshot: bo
     """A unique write. ``snapshot``: other lanes may still have to read what it overwrites."""
     value = c.evaluate(op.value, at, frame)
     to = target_of(c, op, op.target.shape, at, frame)
-    if (snapshot and to.key in c.readers) or c.pending(to.key) or c.overtakes(to.key, to.place):
+    if (snapshot and to.key in c.readers) or c.pending(to.key) or c.overtakes(to.key, to.place, op.id):
         c.fence(to.key)  # an earlier write may be of the same element by another lane
     _store(c, to, value.fragment)
 
@@ -69,7 +69,7 @@ def write_scatter(c: Context, op: kir.ScatterReduce, at: At, frame: Frame) -> No
     if form == "ordered":
         _combine_in_order(c, op, to, value, frame)
         return
-    c.before_atomic(to.key, to.place)
+    c.before_atomic(to.key, to.place, op.id)
     if form == "native":
         assert op.kind is not None
         indivisible(c, to, _ATOMIC[op.kind], (value,), "relaxed")
@@ -118,7 +118,7 @@ def write_atomic(c: Context, op: kir.Atomic, at: At, frame: Frame) -> tuple[ph.F
     to = target_of(c, op, op.target.shape, at, frame)
     if op.order in ("release", "acq_rel"):
         c.settle_writes()
-    c.before_atomic(to.key, to.place)
+    c.before_atomic(to.key, to.place, op.id)
     results: tuple[ph.Fragment, ...]
     if c.form(op) == "exchange":
         old = exchange(c, to, lambda seen: _updated(c, op.kind, seen, values), op.order)

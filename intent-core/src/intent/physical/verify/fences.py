@@ -1,9 +1,15 @@
 """The rule on fences: memory that one lane writes and another may touch later is fenced in between.
 
 Emulation runs the lanes of an instance together and cannot show a missing fence, so this rule must. Two accesses
-need one when they are of one alias class, one of them writes, and nothing shows that every lane meets its own
-elements or other ones: equal coordinates in one pass of every loop around both, or a coordinate that moves on
-by whole blocks between two passes of a loop. Lists of accesses follow loops around their back edges.
+need one when they are of one alias class, one of them writes, and nothing shows that they cannot disturb each other.
+Lists of accesses follow loops around their back edges.
+
+A lane is not a thread. A fragment is spread over threads in one way here and in another way there, and where it has
+fewer lanes than there are threads, several threads hold the same lane: a read is made by all of them, an effect by
+one. So equal coordinates in one pass of every loop around both accesses excuse two effects, which the same thread
+makes, and a read before an effect if its value goes nowhere else: the replicas that come too late are never looked
+at. They do not excuse a read after an effect. Elements that differ need no fence: constants that differ, or a
+coordinate that moves on by whole blocks between two passes of a loop.
 """
 
 from __future__ import annotations
@@ -13,11 +19,11 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from intent.physical.advance import moves_on
-from intent.physical.fragment import Fragment, Region, Resource, View
+from intent.physical.fragment import Buffer, Fragment, Region, Resource, View
 from intent.physical.ops import Atomic, Constant, Fence, If, Load, Loop, Op, Store, While
 from intent.physical.program import Program
 from intent.physical.verify.rule import FIRST_WRITE, Problem, Rule, operations
-from intent.physical.walk import regions_of, walk
+from intent.physical.walk import operands_of, regions_of, walk
 
 __all__ = ["RULES"]
 
@@ -53,7 +59,16 @@ class _Checker:
             if isinstance(op, (Loop, While))
         }
         self._depth: dict[int, int] = {}
-        self._written = {_alias(op.target) for op in operations(program) if isinstance(op, (Store, Atomic))}
+        self._written = {
+            _alias(op.target)
+            for op in operations(program)
+            if isinstance(op, (Store, Atomic)) and not _in_registers(op.target)
+        }
+        self._users: dict[int, list[Op]] = {}
+        for op in operations(program):
+            for value in (*operands_of(op), *(v for region in regions_of(op) for v in region.yields)):
+                self._users.setdefault(value.id, []).append(op)
+        self._reached: dict[int, frozenset[int]] = {}
         self._nesting = 0
         self.found: dict[int, Problem] = {}
 
@@ -103,7 +118,7 @@ class _Checker:
             ):
                 text = (
                     f"a {access.kind} of '{access.alias}' may meet elements of an earlier {earlier.kind} "
-                    "of other lanes without a fence in between"
+                    "by other threads without a fence in between"
                 )
                 self.found.setdefault(access.op.id, Problem(text=text, op=access.op))
         return pending | {access}
@@ -113,14 +128,40 @@ class _Checker:
         pairs = list(zip(earlier.coordinates, later.coordinates, strict=True))
         if any(self._different(a, b) for a, b in pairs):
             return True
-        same = earlier.coordinates == later.coordinates
         loop = earlier.passed
         if loop is None or not any(self._varies(c, loop) for c in later.coordinates):
-            return same
+            return earlier.coordinates == later.coordinates and self._undisturbed(earlier, later)
         # A store writes no element twice over the loops of its own axes; the author's loops end in a fence.
         if earlier.id == later.id and later.kind == "write":
             return True
         return any(a == b and self._moves_on(a, loop) for a, b in pairs)
+
+    def _undisturbed(self, earlier: _Access, later: _Access) -> bool:
+        """Whether accesses at equal coordinates are right although other threads hold the same lane."""
+        if later.kind == "read":
+            return False
+        if earlier.kind != "read":
+            return True
+        if earlier.id not in self._reached:
+            self._reached[earlier.id] = self._effects_of(earlier.op)
+        return self._reached[earlier.id] <= {later.id}
+
+    def _effects_of(self, read: Op) -> frozenset[int]:
+        """Ids of the effects and of the control that what is read has a part in."""
+        found: set[int] = set()
+        seen: set[int] = set()
+        left = list(read.results)
+        while left:
+            value = left.pop()
+            if value.id in seen:
+                continue
+            seen.add(value.id)
+            for user in self._users.get(value.id, ()):
+                if isinstance(user, (Store, Atomic)) or value in _steering(user):
+                    found.add(user.id)
+                left += user.results
+                left += (argument for region in regions_of(user) for argument in region.args)
+        return frozenset(found)
 
     def _varies(self, value: Fragment, loop: int) -> bool:
         """Whether the value is computed inside the loop, so that it may differ between passes."""
@@ -136,6 +177,18 @@ class _Checker:
         return counted is not None and moves_on(coordinate, counted, self._defined)
 
 
+def _steering(op: Op) -> tuple[Fragment, ...]:
+    """Operands that decide whether or how often regions run."""
+    match op:
+        case If():
+            return (op.condition,)
+        case Loop():
+            return (op.begin, op.end, op.step)
+        case While():
+            return op.condition.yields
+    return ()
+
+
 def _values(region: Region) -> Iterator[Fragment]:
     yield from region.args
     for op in walk(region):
@@ -147,6 +200,11 @@ def _values(region: Region) -> Iterator[Fragment]:
 def _conflict(a: _Access, b: _Access) -> bool:
     kinds = {a.kind, b.kind}
     return kinds not in ({"read"}, {"atomic"})
+
+
+def _in_registers(resource: Resource) -> bool:
+    """Whether every thread has the elements of its lanes to itself."""
+    return isinstance(resource, Buffer) and resource.storage == "registers"
 
 
 def _alias(resource: Resource) -> str:

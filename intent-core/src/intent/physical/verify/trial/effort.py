@@ -32,7 +32,9 @@ __all__ = ["MOST", "SCRAMBLED", "effort"]
 
 MOST: Final = 20_000_000
 """Nanoseconds that a trial may take, by this estimate."""
-_STEP: Final = 5_000
+_STEP: Final = 7_000
+_ACCESS: Final = 50_000
+_ACCESSES: Final = (kir.Load, kir.Gather, kir.Store, kir.ScatterReduce, kir.Atomic)
 _UNKNOWN: Final = 4
 _EXPENSIVE: Final = 30
 _WRITTEN: Final = 200
@@ -65,7 +67,8 @@ class _Logical:
     def region(self, region: kir.Region, times: int) -> int:
         total = 0
         for op in region.ops:
-            total += times * (_STEP + self._elements(op))
+            step = _ACCESS if isinstance(op, _ACCESSES) else _STEP
+            total += times * (step + self._elements(op))
             if isinstance(op, kir.ExtentValue) and op.extent.launch_visible:
                 self.known[op.result.id] = op.extent.evaluate(self.extents)
             elif isinstance(op, kir.Constant) and isinstance(op.value, int):
