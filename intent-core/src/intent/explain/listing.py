@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from intent.explain.activity import Activity, Passes
+from intent.explain.decoded import decoded
 from intent.explain.places import Places
 from intent.explain.quantity import Environment, plain, quantity
 from intent.explain.report import (
@@ -80,8 +81,8 @@ def segment(program: Program, made: Made, grouped: int, places: Places, env: Env
 
 class _Listing:
     def __init__(self, program: Program, made: Made, places: Places, env: Environment | None) -> None:
-        self.expressions = Expressions(program)
         self.activity = Activity(made, env)
+        self.expressions = Expressions(program, decoded(made, self.activity))
         self.places = places
         self.env = env
         self.operations: list[Operation] = []

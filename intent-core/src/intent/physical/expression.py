@@ -6,6 +6,7 @@ called ``rows`` afterwards. Values that carry data (loops, reductions) are named
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -40,11 +41,12 @@ _LONGEST: Final = 160
 class Expressions:
     """Renders values of one program.
 
-    A named computation is called by its name; ``definitions`` holds what the names used so far stand for, in
-    order of first use. The local id of a segment is called ``program``.
+    ``names`` gives values without a name one. A named computation is called by its name; ``definitions`` holds what
+    the names used so far stand for, in order of first use. The local id of a segment is called ``program``.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, names: Mapping[int, str] | None = None) -> None:
+        self._given = names or {}
         self.definitions: dict[str, str] = {}
         self._defined: dict[int, Op] = {}
         self._named: dict[int, str] = {}
@@ -65,10 +67,11 @@ class Expressions:
 
     def _unique(self, value: Fragment) -> str:
         """The value's name; a second value of that name carries its number."""
-        if not value.name:
+        name = value.name or self._given.get(value.id)
+        if not name:
             return f"%{value.id}"
-        owner = self._owner.setdefault(value.name, value.id)
-        return value.name if owner == value.id else f"{value.name}{value.id}"
+        owner = self._owner.setdefault(name, value.id)
+        return name if owner == value.id else f"{name}{value.id}"
 
     def text(self, value: Fragment) -> str:
         """The expression of ``value``; a very long one is cut to its name."""
@@ -80,7 +83,7 @@ class Expressions:
         if value.id in self._named:
             return self._named[value.id], _ATOM
         op = self._defined.get(value.id)
-        if isinstance(op, Pointwise) and value.name:
+        if isinstance(op, Pointwise) and (value.name or value.id in self._given):
             name = self._named[value.id] = self._unique(value)
             outer, self._inside = self._inside, True
             self.definitions[name] = self._pointwise(op)[0]

@@ -88,7 +88,7 @@ def _emitted(emitted: Emitted) -> Html:
             tag(
                 "div",
                 tag("b", number),
-                tag("code", highlighted(line.text) or " "),
+                tag("code", highlighted(line.text, emitted.language) or " "),
                 class_="line",
                 data_k=keys,
             )

@@ -25,7 +25,8 @@ _BESIDE: Final = 26.0
 _LETTER: Final = 8.4
 """Width of a letter of its name."""
 _MAP: Final = 46.0
-"""Room for a map of layers."""
+"""Room for a map of layers, and the least width for one."""
+_LEAST_MAP: Final = 96.0
 _ROOM: Final = 440.0
 """Resources of one side are wrapped to rows of this width."""
 _FLOW: Final = 110.0
@@ -175,7 +176,9 @@ def _block(tensors: Sequence[Tensor], side: Side, longest: int) -> _Block:
     room = 0.0
     for tensor in tensors:
         width, height = _size(tensor, longest)
-        slot = max(width + 2 * _BESIDE, _LETTER * (len(tensor.name) + 6))
+        slot = max(
+            width + 2 * _BESIDE, _LETTER * (len(tensor.name) + 6), _LEAST_MAP if tensor.shape[:-2] else 0.0
+        )
         if not rows or room < slot:
             rows.append([])
             room = _ROOM
@@ -203,7 +206,8 @@ def _layers(tensor: Tensor, box: Box) -> Box | None:
     if not front:
         return None
     height = 8.0 if len(front) == 1 else min(24.0, 6.0 * max(1, front[-2]))
-    return Box(x=box.x, y=box.y + box.height + 22, width=max(box.width, 50.0), height=height)
+    width = max(box.width, 60.0)
+    return Box(x=box.x + (box.width - width) / 2, y=box.y + box.height + 22, width=width, height=height)
 
 
 def _grid(scene: Scene, height: float) -> tuple[list[Cell], Box]:

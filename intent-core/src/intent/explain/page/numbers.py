@@ -63,12 +63,16 @@ def _tiles(report: Report) -> list[Html]:
     ]
     if len(known) == len(flops):
         once = work.once.value
-        ratio = f"{sum(known) / once:.3g} per byte that has to move" if once else ""
+        ratio = f"{_rounded(sum(known) / once)} per byte that has to move" if once else ""
         tiles.append(_tile(amount(sum(known)), "floating-point operations", ratio))
     else:
         tiles.append(_tile(_sum(report), "floating-point operations", ""))
     tiles.append(_tile(f"{total:.0f} ms", "to compile", f"{len(report.stages)} stages"))
     return tiles
+
+
+def _rounded(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _requested(report: Report) -> str:

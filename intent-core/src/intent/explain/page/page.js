@@ -52,14 +52,14 @@
     rect.style.display = box ? "" : "none";
     if (box) ["x", "y", "width", "height"].forEach((name, k) => rect.setAttribute(name, box[k]));
   };
-  const flow = (side, edge, tile, cell) => {
-    const [x, y, w, h] = tile, [cx, cy, cw, ch] = cell;
+  const flow = (side, edge, tile, cell, grid) => {
+    const [x, y, w, h] = tile, [cx, cy, cw, ch] = cell, [gx, gy, gw, gh] = grid;
     if (side === "below") {
-      const [x1, y1, x2, y2] = [x + w / 2, edge, cx + cw / 2, cy + ch], bend = (y1 - y2) / 2;
+      const [x1, y1, x2, y2] = [x + w / 2, edge, cx + cw / 2, gy + gh], bend = (y1 - y2) / 2;
       return `M${x1} ${y1}C${x1} ${y1 - bend} ${x2} ${y2 + bend} ${x2} ${y2}`;
     }
     const left = side === "left";
-    const [x1, y1, x2, y2] = [edge, y + h / 2, left ? cx : cx + cw, cy + ch / 2], bend = (x2 - x1) / 2;
+    const [x1, y1, x2, y2] = [edge, y + h / 2, left ? gx : gx + gw, cy + ch / 2], bend = (x2 - x1) / 2;
     return `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
   };
   for (const svg of document.querySelectorAll("svg.scene")) {
@@ -80,7 +80,7 @@
       place(part.tile, tile);
       if (part.flow) {
         part.flow.style.display = tile ? "" : "none";
-        if (tile) part.flow.setAttribute("d", flow(scene.sides[k], scene.edges[k], tile, cellBox(current)));
+        if (tile) part.flow.setAttribute("d", flow(scene.sides[k], scene.edges[k], tile, cellBox(current), scene.grid));
       }
     });
     const choose = (n) => {

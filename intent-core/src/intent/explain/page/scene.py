@@ -44,7 +44,7 @@ def draw(report: Report, scene: Scene, segment: Segment) -> Drawn:
     shown = list(_shown(scene, segment, layout))
     chosen = _chosen(scene)
     samples = [_boxes(sample, shown) for sample in scene.samples]
-    parts = _flows(shown, samples[chosen], layout.cells[chosen].box) if samples else []
+    parts = _flows(shown, samples[chosen], layout, chosen) if samples else []
     parts += [_glyph(report, glyph) for glyph in layout.glyphs.values()]
     if samples:
         digits = max(len(str(cell.program)) for cell in layout.cells)
@@ -68,6 +68,7 @@ def draw(report: Report, scene: Scene, segment: Segment) -> Drawn:
         "captions": captions,
         "sides": [s.glyph.side for s in shown],
         "edges": [_edge(s.glyph) for s in shown],
+        "grid": _numbers(layout.grid),
         "verbs": [s.access.verb for s in shown],
     }
     caption = captions[chosen] if captions else "no program"
@@ -76,9 +77,11 @@ def draw(report: Report, scene: Scene, segment: Segment) -> Drawn:
 
 def _chosen(scene: Scene) -> int:
     """A program in the middle shows more than one in a corner."""
-    counts = sorted({sample.blocks[-2:] for sample in scene.samples})
-    middle = counts[len(counts) // 2 if len(counts) > 2 else 0] if counts else ()
-    return next((n for n, sample in enumerate(scene.samples) if sample.blocks[-2:] == middle), 0)
+    middle = []
+    for blocks in zip(*(sample.blocks for sample in scene.samples), strict=True):
+        shown = sorted(set(blocks))
+        middle.append(shown[len(shown) // 2 if len(shown) > 2 else 0])
+    return next((n for n, sample in enumerate(scene.samples) if sample.blocks == tuple(middle)), 0)
 
 
 def _shown(scene: Scene, segment: Segment, layout: Layout) -> Iterator[_Shown]:
@@ -142,7 +145,7 @@ def _glyph(report: Report, glyph: Glyph) -> Html:
     if glyph.layers is not None:
         front = " × ".join(shape[:-2])
         middle = glyph.layers.x + glyph.layers.width / 2
-        labels.append(tag("text", f"layer of {front}", x=middle, y=glyph.layers.y - 6, class_="extent"))
+        labels.append(tag("text", front, x=middle, y=glyph.layers.y - 6, class_="extent"))
         bodies.append(_rectangle(glyph.layers, class_="tensor layers", rx=2))
     return tag("g", join(bodies), join(labels), class_="glyph", data_resource=glyph.tensor.name)
 
@@ -196,30 +199,38 @@ def _tile(numbers: Numbers, name: str, index: int, key: str | None) -> Html:
     return tag("rect", x=x, y=y, width=width, height=height, class_=name, data_f=index, data_k=key)
 
 
-def _flows(shown: list[_Shown], boxes: list[list[Numbers]], cell: Box) -> list[Html]:
+def _flows(shown: list[_Shown], boxes: list[list[Numbers]], layout: Layout, chosen: int) -> list[Html]:
     parts = []
+    cell = layout.cells[chosen].box
     for n, s in enumerate(shown):
         tile = boxes[n][1]
         if tile is not None:
             key = None if s.access.place is None else str(s.access.place.key)
             parts.append(
                 tag(
-                    "path", d=_flow(s.glyph, tile, cell), class_=f"flow {s.access.verb}", data_f=n, data_k=key
+                    "path",
+                    d=_flow(s.glyph, tile, cell, layout.grid),
+                    class_=f"flow {s.access.verb}",
+                    data_f=n,
+                    data_k=key,
                 )
             )
     return parts
 
 
-def _flow(glyph: Glyph, tile: list[float], cell: Box) -> str:
-    """The curve between a resource, at the height of a tile, and the program; the script draws the same one."""
+def _flow(glyph: Glyph, tile: list[float], cell: Box, grid: Box) -> str:
+    """The curve from a resource, at the height of a tile, to the edge of the programs at the height of one of them.
+
+    The script draws the same one.
+    """
     x, y, width, height = tile
     if glyph.side == "below":
-        x1, y1, x2, y2 = x + width / 2, glyph.box.y, cell.x + cell.width / 2, cell.y + cell.height
+        x1, y1, x2, y2 = x + width / 2, glyph.box.y, cell.x + cell.width / 2, grid.y + grid.height
         bend = (y1 - y2) / 2
         return f"M{x1:.1f} {y1:.1f}C{x1:.1f} {y1 - bend:.1f} {x2:.1f} {y2 + bend:.1f} {x2:.1f} {y2:.1f}"
     left = glyph.side == "left"
     x1, y1 = (glyph.box.x + glyph.box.width if left else glyph.box.x), y + height / 2
-    x2, y2 = (cell.x if left else cell.x + cell.width), cell.y + cell.height / 2
+    x2, y2 = (grid.x if left else grid.x + grid.width), cell.y + cell.height / 2
     bend = (x2 - x1) / 2
     return f"M{x1:.1f} {y1:.1f}C{x1 + bend:.1f} {y1:.1f} {x2 - bend:.1f} {y2:.1f} {x2:.1f} {y2:.1f}"
 
@@ -260,5 +271,5 @@ def _caption(sample: Sample, segment: Segment, scene: Scene, shown: list[_Shown]
     for axis, block in zip(segment.axes, sample.blocks, strict=True):
         low = block * axis.block
         high = low + axis.block - 1
-        where.append(f"{axis.label} {low}" if low == high else f"{axis.label} {low} to {high}")
+        where.append(f"{axis.label} = {low}" if low == high else f"{axis.label} {low} to {high}")
     return f"program {sample.program}" + (f": {', '.join(where)}" if where else "")
