@@ -155,8 +155,11 @@ def test_operands_become_arguments_of_the_combine(one):
 
 def test_an_operand_of_a_slice_comes_element_by_element(one):
     op = one(slice_operands, Reduce)
-    assert [str(v.shape) for v in op.captures] == ["(N,)"]
+    assert op.captures == ()
+    assert [str(v.shape) for v in op.operands] == ["(M, N)", "(M, N)"]
+    assert [str(v.shape) for v in op.identity] == ["()", "(N,)"]
     assert all(v.shape == () for v in op.combine.args)
+    assert op.combine.yields[1] == op.combine.args[1]
 
 
 def test_add_as_combine_is_the_builtin_in_the_component_dtype(lowered):

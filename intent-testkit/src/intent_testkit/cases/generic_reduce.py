@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import logsumexp
 
-from intent_testkit.cases.case import Case, Values, out, segment, sizes, view
+from intent_testkit.cases.case import Case, Values, out, scalar, segment, sizes, view
 from intent_testkit.cases.draw import among, integers, normal
 from intent_testkit.cases.tolerance import Tolerance
 from intent_testkit.kernels import generic_reduce as k
@@ -19,6 +19,15 @@ def _peak(v: Values) -> dict[str, object]:
     if v.x.shape[1]:
         y = v.x[np.arange(v.x.shape[0]), np.abs(v.x).argmax(axis=1)]
     return {"y": y}
+
+
+def _keyed(v: Values) -> dict[str, object]:
+    rows, columns = v.x.shape
+    keys = (v.key ^ v.salt)[:, None] * ((np.arange(columns + 1) + 1) % 2)
+    found = (
+        np.concatenate([np.zeros((rows, 1), np.int64), np.bitwise_xor.accumulate(v.x, axis=1)], axis=1) ^ keys
+    )
+    return {"total": found[:, -1], "prefix": found[:, 1:]}
 
 
 def _moments(v: Values) -> dict[str, object]:
@@ -53,6 +62,21 @@ CASES = (
         oracle=lambda v: {"y": np.bitwise_xor.reduce(v.x, axis=1)},
         extents=ROWS,
         segments=(segment("M"),),
+    ),
+    Case(
+        name="keyed_parity",
+        # Operands of the combine: one for each row, and one for all.
+        kernel=k.keyed_parity,
+        parameters=(
+            view("x", "i64", "M N", integers(-(2**40), 2**40)),
+            view("key", "i64", "M", integers(-(2**40), 2**40)),
+            scalar("salt", "i64", 12345),
+            out("total", "i64", "M"),
+            out("prefix", "i64", "M N"),
+        ),
+        oracle=_keyed,
+        extents=ROWS,
+        segments=(segment("M"), segment("M")),
     ),
     Case(
         name="welford",

@@ -42,6 +42,24 @@ def later_if_larger(a, b):
     return I.record(value=I.select(take_b, b.value, a.value), where=I.select(take_b, b.where, a.where))
 
 
+@intent.fn
+def keyed(a, b, key, salt):
+    return a ^ b ^ key ^ salt
+
+
+@intent.kernel
+def keyed_parity(
+    x: I.In[I.i64, ("M", "N")],
+    key: I.In[I.i64, ("M",)],
+    salt: I.i64,
+    total: I.Out[I.i64, ("M",)],
+    prefix: I.Out[I.i64, ("M", "N")],
+):
+    v, k = x[...], key[...]
+    total[...] = I.reduce(v, axis=1, identity=k ^ salt, combine=keyed, combine_operands=(k, salt))
+    prefix[...] = I.scan(v, axis=1, identity=k ^ salt, combine=keyed, combine_operands=(k, salt))
+
+
 @intent.kernel
 def signed_peak(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M",)]):
     y[...] = I.reduce(x[...], axis=1, identity=0.0, combine=larger_magnitude)

@@ -36,23 +36,34 @@ __all__ = ["Captures", "as_schema", "captures", "combine_region", "helper_name",
 class Captures:
     """Operands of a helper: ``fronts`` as the author wrote them, ``values`` the run-time components.
 
-    ``elementwise``: the helper is lowered on one element, so a component of a slice's shape comes as a scalar.
+    ``sliced``: where the helper is lowered on one element, the components of a slice's shape. They are not among
+    ``values``: they travel beside the elements, and each combination hands its own on.
     """
 
     fronts: tuple[FrontValue, ...]
     values: tuple[Value, ...]
-    elementwise: bool = False
+    sliced: tuple[Tensor, ...] = ()
 
-    def arguments(self, builder: Builder) -> tuple[FrontValue, ...]:
-        """The operands inside the innermost region: run-time components become its arguments."""
+    def arguments(self, builder: Builder, sliced: Sequence[Tensor] = ()) -> tuple[FrontValue, ...]:
+        """The operands inside the innermost region: run-time components become its arguments.
+
+        ``sliced``: one element of each of those, which are arguments already.
+        """
+        elements = {id(whole): element for whole, element in zip(self.sliced, sliced, strict=True)}
 
         def argument(leaf: FrontValue) -> FrontValue:
             if not isinstance(leaf, Tensor):
                 return leaf
-            shape = () if self.elementwise else leaf.shape
-            return builder.loaded(builder.argument(leaf.dtype, shape, leaf.value.name))
+            if id(leaf) in elements:
+                return elements[id(leaf)]
+            return builder.loaded(builder.argument(leaf.dtype, leaf.shape, leaf.value.name))
 
         return tuple(map_leaves(front, argument) for front in self.fronts)
+
+    def repeated(self, builder: Builder, shape: tuple[Extent, ...], axes: Sequence[int]) -> list[Tensor]:
+        """``sliced`` along the axes ``axes`` of ``shape``, which a slice does not have."""
+        kept = tuple(k for k in range(len(shape)) if k not in axes)
+        return [builder.spread(t, kept, shape) for t in self.sliced]
 
 
 def captures(call: Call, parameter: str, slice_shape: tuple[Extent, ...] | None = None) -> Captures:
@@ -72,8 +83,9 @@ def captures(call: Call, parameter: str, slice_shape: tuple[Extent, ...] | None 
     front = call.front(parameter)
     items = front.items if isinstance(front, Tuple) else (front,)
     fronts = tuple(map_leaves(item, captured) for item in items)
-    values = tuple(leaf.value for item in fronts for leaf in leaves(item) if isinstance(leaf, Tensor))
-    return Captures(fronts=fronts, values=values, elementwise=slice_shape is not None)
+    tensors = [leaf for item in fronts for leaf in leaves(item) if isinstance(leaf, Tensor)]
+    sliced = tuple(t for t in tensors if t.shape and slice_shape is not None)
+    return Captures(fronts=fronts, values=tuple(t.value for t in tensors if t not in sliced), sliced=sliced)
 
 
 def _to_slice(call: Call, parameter: str, tensor: Tensor, shape: tuple[Extent, ...]) -> Tensor:
@@ -94,7 +106,7 @@ def helper_name(callee: Function | IntrinsicRef) -> str:
 
 
 def combine_region(call: Call, schema: FrontValue, held: Captures, role: str = "combine") -> Region:
-    """``combine(acc, element, operands...)`` on scalars of the components' dtypes.
+    """``combine(acc, element, operands...)`` on scalars of the components' dtypes, then of ``held.sliced``.
 
     ``schema`` is a product of leaves that have the components' dtypes. Raises ImpureHelper, SchemaMismatch.
     """
@@ -104,9 +116,13 @@ def combine_region(call: Call, schema: FrontValue, held: Captures, role: str = "
     builder.open(
         isolated=True, pure=Purity(helper=name, role=f"{role}= of {call.what}", through="combine_operands")
     )
-    lhs, rhs = builder.arguments(scalars), builder.arguments(scalars)
-    result = _apply(call, callee, lhs, rhs, held.arguments(builder))
-    return builder.close(as_schema(call, result, scalars, f"the result of {name}"))
+    beside = [Leaf(dtype=t.dtype) for t in held.sliced]
+    lhs, mine = builder.arguments(scalars), builder.arguments(Tuple(items=tuple(beside)))
+    rhs, _ = builder.arguments(scalars), builder.arguments(Tuple(items=tuple(beside)))
+    own = [leaf for leaf in leaves(mine) if isinstance(leaf, Tensor)]
+    result = _apply(call, callee, lhs, rhs, held.arguments(builder, own))
+    made = as_schema(call, result, scalars, f"the result of {name}")
+    return builder.close([*made, *builder.values(own)])
 
 
 def _apply(

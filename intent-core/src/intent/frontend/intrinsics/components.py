@@ -44,10 +44,10 @@ class Components:
 
     def check(self, call: Call, region: Region) -> None:
         """A component of lower rank may only depend on components that have no further axes."""
-        count = len(self.tensors)
+        count, side_width = len(self.tensors), len(region.yields)
         for k, own in enumerate(self.own):
             higher = [j for j in range(count) if set(self.own[j]) - set(own)]
-            foreign = {region.args[j + side].id for j in higher for side in (0, count)}
+            foreign = {region.args[j + side].id for j in higher for side in (0, side_width)}
             if foreign & _needed(region, region.yields[k].id):
                 raise SchemaMismatch(
                     f"a component of {call.what}", expected="a result of the component's own slice",

@@ -109,16 +109,17 @@ def _generic(call: Call) -> FrontValue:
     held = captures(call, "combine_operands", kept)
     region = combine_region(call, schema, held)
     parts.check(call, region)
+    beside = held.repeated(call.builder, tensors[0].shape, axes)
     results = call.builder.emit(
         Reduce,
-        *((t.dtype, kept) for t in tensors),
-        operands=call.builder.values(tensors),
+        *((t.dtype, kept) for t in (*tensors, *beside)),
+        operands=call.builder.values((*tensors, *beside)),
         axes=axes,
-        identity=identity,
+        identity=(*identity, *call.builder.values(held.sliced)),
         captures=held.values,
         combine=region,
     )
-    found = [call.builder.loaded(r) for r in results]
+    found = [call.builder.loaded(r) for r in results[: len(tensors)]]
     return rebuild(value, iter(parts.restored(call.builder, found, removed=True)))
 
 

@@ -54,18 +54,19 @@ def _generic(call: Call) -> FrontValue:
     held = captures(call, "combine_operands", kept)
     region = combine_region(call, schema, held)
     parts.check(call, region)
+    beside = held.repeated(call.builder, shape, (axis,))
     results = call.builder.emit(
         Scan,
-        *((t.dtype, shape) for t in tensors),
-        operands=call.builder.values(tensors),
+        *((t.dtype, shape) for t in (*tensors, *beside)),
+        operands=call.builder.values((*tensors, *beside)),
         axis=axis,
         inclusive=call.flag("inclusive"),
         reverse=call.flag("reverse"),
-        identity=identity,
+        identity=(*identity, *call.builder.values(held.sliced)),
         captures=held.values,
         combine=region,
     )
-    found = [Tensor(value=r) for r in results]
+    found = [Tensor(value=r) for r in results[: len(tensors)]]
     return rebuild(value, iter(parts.restored(call.builder, found, removed=False)))
 
 
