@@ -27,15 +27,16 @@ def inside(
         return ph.REGION, frozenset()
     low = None if point.low is None else at_least(point.low, 0)
     high = None if point.high is None else at_least(extent - 1, point.high)
-    shown = [_by_bounds(c, claim, point) for claim in (low, high) if claim is not None]
+    claims: list[Claim] = [claim for claim in (low, high) if claim is not None]
+    shown = [_by_bounds(c, claim, point) for claim in claims]
     if len(shown) == 2 and all(isinstance(outcome, Proved) for outcome in shown):
         kind: ph.ProofKind = "static" if point.low is point.high else "interval"
-        return _proof(c, kind, shown, point), frozenset()
+        return _proof(c, kind, claims, shown, point), frozenset()
     wanted = within(c.predicates.value(point.fragment), extent)
     if tested:
         by_tests = _by_tests(c, wanted, point, tested)
         if isinstance(by_tests, Proved):
-            return _proof(c, "predicate", [by_tests], point), frozenset()
+            return _proof(c, "predicate", [wanted], [by_tests], point), frozenset()
     tests: set[ph.Fragment] = set()
     if low is None or not shown[0].proved:
         tests.add(c.emitter.compare("ge", point.fragment, c.emitter.index(0)))
@@ -66,9 +67,11 @@ def _order(point: Point) -> list[Fact]:
     return [Fact(claim=at_least(point.high, point.low), because="there is a member")]
 
 
-def _proof(c: Context, kind: ph.ProofKind, shown: list[Outcome], point: Point) -> ph.Proof:
+def _proof(
+    c: Context, kind: ph.ProofKind, claims: list[Claim], shown: list[Outcome], point: Point
+) -> ph.Proof:
     own = [f for outcome in shown if isinstance(outcome, Proved) for f in outcome.facts]
     facts = tuple(dict.fromkeys((*own, *sorted(point.rests, key=str))))
-    claim = both(*(outcome.claim for outcome in shown))
+    claim = both(*claims)
     text = c.facts.text(claim, facts, c.predicates.names)
     return ph.Proof(kind=kind, claim=claim, facts=facts, text=text)

@@ -20,12 +20,16 @@ from intent.proof.claims import (
     negation,
     within,
 )
+from intent.proof.collide import Collision
 from intent.proof.decide import prove
 from intent.proof.facts import Fact, Facts
+from intent.proof.injective import injective
 from intent.proof.outcome import Outcome, Proved, Refuted, Unknown
+from intent.proof.points import Axis, Distinct
 from intent.proof.ranges import Range, disjoint, subset
 
 __all__ = [
-    "AtLeast", "Claim", "Equal", "Every", "Fact", "Facts", "Outcome", "Proved", "Range", "Refuted", "Some", "Unknown",
-    "at_least", "both", "disjoint", "either", "equal", "fits", "holds", "less", "negation", "prove", "subset", "within",
+    "AtLeast", "Axis", "Claim", "Collision", "Distinct", "Equal", "Every", "Fact", "Facts", "Outcome", "Proved",
+    "Range", "Refuted", "Some", "Unknown", "at_least", "both", "disjoint", "either", "equal", "fits", "holds",
+    "injective", "less", "negation", "prove", "subset", "within",
 ]  # fmt: skip

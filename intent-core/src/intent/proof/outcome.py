@@ -8,6 +8,7 @@ from typing import Literal
 
 from intent.proof.claims import Claim
 from intent.proof.facts import Fact
+from intent.proof.points import Distinct
 from intent.types.extent import Atom
 
 Method = Literal["constants", "polynomial", "z3"]
@@ -18,7 +19,7 @@ Method = Literal["constants", "polynomial", "z3"]
 class Proved:
     """The claim follows from ``facts``, those that the proof used."""
 
-    claim: Claim
+    claim: Claim | Distinct
     facts: tuple[Fact, ...] = ()
     method: Method = "constants"
 
@@ -52,7 +53,7 @@ class Refuted:
 class Unknown:
     """Neither was shown within the limits."""
 
-    claim: Claim
+    claim: Claim | Distinct
     why: str = ""
 
     @property
