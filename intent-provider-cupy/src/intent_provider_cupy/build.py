@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import Any, Final
 
 from intent.diagnostics import BuildFailure
-from intent.provider import Binary, Source, blame
+from intent.provider import Binary, Source
+from intent_provider_cupy.blame import failure
 from intent_provider_cupy.emit import emit
 from intent_provider_cupy.emit.interface import Layout, specialised
 from intent_provider_cupy.toolkit import PROVIDER, nvrtc
@@ -17,8 +18,6 @@ OPTIONS: Final = ("--std=c++17", "--fmad=true", "--ftz=false", "--generate-line-
 """Contraction as the language permits it; subnormals are kept."""
 
 _TARGET: Final = re.compile(r"sm_\d+[af]?")
-_PLACE: Final = re.compile(r"\.cu[(:](\d+)")
-"""Where a message of NVRTC or of g++ says its error is."""
 _KEPT: Final = 256
 
 
@@ -41,20 +40,12 @@ def cubin(source: Source, target: str, layout: Layout | None = None) -> bytes:
     return _compiled(source, target, "CUBIN")
 
 
-def author_failure(source: Source, target: str, log: str) -> BuildFailure:
-    """A compiler's refusal as an error at the author's line."""
-    lines = [int(line) for line in _PLACE.findall(log)]
-    heads = ('extern "C"', "__device__", "template", "IT_FN")
-    span = blame.author_span(source.text, lines, source.program, comment="// ", heads=heads)
-    return BuildFailure(PROVIDER, target=target, log=log, span=span)
-
-
 def _compiled(source: Source, target: str, form: str) -> bytes:
     if _TARGET.fullmatch(target) is None:
         raise BuildFailure(PROVIDER, target=target, log="a target is written like sm_90")
     code, log = _translated(source.text, f"{source.entry}.cu", target, form)
     if code is None:
-        raise author_failure(source, target, log)
+        raise failure(source.text, source.program, target, log)
     return code
 
 
@@ -78,7 +69,7 @@ def _translated(text: str, name: str, target: str, form: str) -> tuple[bytes | N
 
 
 def _log(module: Any, program: Any) -> str:
-    log = b" " * _called(module, module.nvrtcGetProgramLogSize(program))
+    log: bytes = b" " * _called(module, module.nvrtcGetProgramLogSize(program))
     _called(module, module.nvrtcGetProgramLog(program, log))
     return log.rstrip(b"\0 \n").decode(errors="replace")
 

@@ -12,10 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from intent.diagnostics import BuildFailure
 from intent.provider.folder import cache_folder
 from intent_provider_cupy.emit.interface import Signature
-from intent_provider_cupy.toolkit import PROVIDER, compiler
+from intent_provider_cupy.toolkit import compiler
 
 _HERE: Final = Path(__file__).parent
 _PRELUDE: Final = _HERE.parent / "prelude"
@@ -28,11 +27,15 @@ _LOCK: Final = threading.RLock()
 _LOADED: Final[dict[Path, ctypes.CDLL]] = {}
 
 
+class Refusal(Exception):
+    """What g++ says of a text that it does not compile."""
+
+
 def kernel(text: str, entry: str, signature: Signature) -> int:
     """The address of a function ``void (void** arguments)`` that runs ``entry`` as the current thread.
 
     Raises:
-        BuildFailure: g++ refuses the text.
+        Refusal: g++ refuses the text.
         MissingToolkit: There is no g++.
     """
     runtime()
@@ -71,7 +74,7 @@ def _built(text: str, name: str, options: tuple[str, ...]) -> Path:
         command = [path, *options, "-o", str(built), str(source)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)  # noqa: S603 - g++ and files of ours
         if done.returncode:
-            raise BuildFailure(PROVIDER, target="the CPU", log=_readable(done.stderr, folder))
+            raise Refusal(_readable(done.stderr, folder))
         built.replace(place)
     return place
 

@@ -9,9 +9,10 @@ from typing import Final
 from intent.provider import BoundView, Invocation, Source
 from intent.types.dtypes import BY_NAME
 from intent_provider_cupy.arguments import layout_of, packed, value_of
+from intent_provider_cupy.blame import failure
 from intent_provider_cupy.emit import emit
 from intent_provider_cupy.emit.interface import Layout, specialised
-from intent_provider_cupy.emulate.compile import kernel
+from intent_provider_cupy.emulate.compile import Refusal, kernel
 from intent_provider_cupy.emulate.runtime import Memory, Run, run
 
 SEED: Final = "INTENT_CUPY_SEED"
@@ -27,12 +28,16 @@ class EmulatedLauncher:
         self._entries: dict[Layout, int] = {}
 
     def __call__(self, invocation: Invocation) -> None:
-        """Run all programs of the launch; outputs are written in place. Raises EmulationFault."""
+        """Run all programs of the launch; outputs are written in place.
+
+        Raises:
+            BuildFailure: g++ refuses the text; the error shows the author's line.
+            EmulationFault: The text does what a GPU does not define.
+        """
         signature = self._signature
         layout = layout_of(signature, invocation)
         if layout not in self._entries:
-            text = specialised(self._source.text, signature, layout)
-            self._entries[layout] = kernel(text, self._source.entry, signature)
+            self._entries[layout] = self._built(layout)
         what = Run(
             name=self._source.entry,
             entry=self._entries[layout],
@@ -44,6 +49,13 @@ class EmulatedLauncher:
             seed=int(os.environ.get(SEED, "0")),
         )
         run(what)
+
+    def _built(self, layout: Layout) -> int:
+        text = specialised(self._source.text, self._signature, layout)
+        try:
+            return kernel(text, self._source.entry, self._signature)
+        except Refusal as refusal:
+            raise failure(text, self._source.program, "the CPU", str(refusal)) from refusal
 
     def _buffers(self, invocation: Invocation) -> Iterator[Memory]:
         """Each workspace buffer from its offset to the next one's."""

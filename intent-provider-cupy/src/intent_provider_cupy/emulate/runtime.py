@@ -77,9 +77,9 @@ def run(what: Run) -> None:
     library = runtime()
     places, ranges = _ranges(what.memory)
     views = (_View * max(1, len(what.memory)))(
-        *((m.pointer, m.low, m.high, at) for m, at in zip(what.memory, places, strict=True))
+        *(_View(m.pointer, m.low, m.high, at) for m, at in zip(what.memory, places, strict=True))
     )
-    watched = (_Range * max(1, len(ranges)))(*ranges)
+    watched = (_Range * max(1, len(ranges)))(*(_Range(*bounds) for bounds in ranges))
     held = [ctypes.create_string_buffer(raw, len(raw)) for raw in what.arguments]
     arguments = (ctypes.c_void_p * max(1, len(held)))(*(ctypes.addressof(h) for h in held))
     launch = _Launch(
