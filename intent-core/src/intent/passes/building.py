@@ -79,6 +79,28 @@ class Builder:
         self.ops.append(op)
         self.known.define(op)
 
+    def _key(
+        self, node: type[ph.Op], dtype: DType, dims: tuple[ph.Dim, ...], payload: dict[str, Any]
+    ) -> object:
+        """What equal operations have in common: operands in any order where it does not matter, masks as sets."""
+        frozen = {name: _plain(value) for name, value in payload.items()}
+        if node is ph.Pointwise and payload["fn"] in _COMMUTATIVE:
+            operands = payload["operands"]
+            if payload["fn"] == "and" and dtype is BOOL:
+                operands = [c for f in operands for c in self._conjuncts(f)]
+                frozen["operands"] = frozenset(f.id for f in operands)
+            else:
+                frozen["operands"] = tuple(sorted(f.id for f in operands))
+        return (node, dtype, dims, frozenset(frozen.items()))
+
+    def _conjuncts(self, f: ph.Fragment) -> Iterator[ph.Fragment]:
+        op = self.known.definition.get(f.id)
+        if isinstance(op, ph.Pointwise) and op.fn == "and":
+            for operand in op.operands:
+                yield from self._conjuncts(operand)
+        else:
+            yield f
+
     def keep(self, op: ph.Op) -> None:
         """An operation of the program as it stands; an equal one that is asked for later is this one."""
         self.append(op)
@@ -88,7 +110,7 @@ class Builder:
                 for f in fields(op)
                 if f.name not in _IDENTITY and (value := getattr(op, f.name)) is not False
             }
-            key: object = (type(op), op.result.dtype, op.result.dims, _frozen(payload))
+            key = self._key(type(op), op.result.dtype, op.result.dims, payload)
             if isinstance(op, ph.Constant):
                 key = (ph.Constant, op.result.dtype, repr(op.value))
             self._memo[-1].setdefault(key, op.results)
@@ -105,7 +127,7 @@ class Builder:
     ) -> ph.Fragment:
         """A pure operation of one result; an equal one that is visible here is used again."""
         wanted = self.sort(dims)
-        key = (node, dtype, wanted, _frozen(payload))
+        key = self._key(node, dtype, wanted, payload)
         for memo in reversed(self._memo):
             if key in memo:
                 return memo[key][0]
@@ -179,6 +201,7 @@ class Builder:
 
 
 _IDENTITY: Final = ("id", "results", "origin", "span")
+_COMMUTATIVE: Final = ("add", "mul", "and", "or", "xor", "maximum", "minimum", "eq", "ne")
 _PURE: Final = (ph.Constant, ph.LaunchValue, ph.Lane, ph.Pointwise, ph.Cast, ph.Broadcast, ph.Reduce)
 
 
@@ -193,10 +216,6 @@ def _largest(program: ph.Program) -> int:
             if isinstance(op, ph.BufferAlloc):
                 found = max(found, op.buffer.id)
     return found
-
-
-def _frozen(payload: dict[str, Any]) -> object:
-    return frozenset((name, _plain(value)) for name, value in payload.items())
 
 
 def _plain(value: Any) -> Any:

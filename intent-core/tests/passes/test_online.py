@@ -1,0 +1,188 @@
+"""Softmax without a fold becomes the fold's loop, by permission only."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import intent
+import intent.language as I
+from intent.physical import Contract, Load, Pointwise, Store
+
+BLOCKS = {"axis_N": 8, "axis_M": 4}
+
+
+def f32(rng, *shape):
+    return rng.normal(size=shape).astype(np.float32)
+
+
+def empty(*shape):
+    return np.full(shape, 7, np.float32)
+
+
+def softmax_of(logits):
+    with np.errstate(all="ignore"):
+        e = np.exp(logits - logits.max(1, initial=-np.inf, keepdims=True))
+        return e / e.sum(1, keepdims=True)
+
+
+@intent.kernel
+def attention(
+    q: I.In[I.f32, ("M", 4)],
+    k: I.In[I.f32, ("N", 4)],
+    v: I.In[I.f32, ("N", 3)],
+    y: I.Out[I.f32, ("M", 3)],
+    CAUSAL: I.Constexpr[bool],
+):
+    logits = I.matmul(q[...], k[...], transpose_rhs=True)
+    if CAUSAL:
+        rows, columns = I.indices(I.domain(0, q.shape[0])), I.indices(I.domain(0, k.shape[0]))
+        logits = I.mask(logits, columns[None, :] <= rows[:, None], -I.inf)
+    e = I.exp(logits - I.reduce.max(logits, axis=1)[:, None])
+    y[...] = I.matmul(e / I.reduce.sum(e, axis=1)[:, None], v[...])
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (5, 7), (9, 37), (37, 37)])
+def test_plain_attention_emits_the_loop_of_a_fold(stages, rng, relaxed, m, n, causal):
+    q, k, v = f32(rng, m, 4), f32(rng, n, 4), f32(rng, n, 3)
+    logits = q.astype(np.float64) @ k.T
+    if causal:
+        logits = np.where(np.tri(m, n, dtype=bool), logits, -np.inf)
+    given = {"q": q, "k": k, "v": v, "y": empty(m, 3)}
+    wanted = {"y": softmax_of(logits) @ v}
+    made = stages(attention, BLOCKS, given, wanted, tolerance=1e-5, permissions=relaxed, CAUSAL=causal)
+    assert made.changed("online")
+    assert len(made.loops("constructed")) == 3
+    (loop,) = made.loops("absorption")
+    assert len(loop.results) == 3
+    accumulated = [op for op in loop.body.ops if isinstance(op, Contract) and op.accumulator is not None]
+    assert len(accumulated) == 1
+    assert len([op for op in loop.body.ops if isinstance(op, Load)]) == 2
+    assert made.changed("narrowing") == causal
+
+
+def test_nothing_is_fused_without_permission(stages, rng):
+    q, k, v = f32(rng, 9, 4), f32(rng, 37, 4), f32(rng, 37, 3)
+    wanted = {"y": softmax_of(q.astype(np.float64) @ k.T) @ v}
+    given = {"q": q, "k": k, "v": v, "y": empty(9, 3)}
+    assert not stages(attention, BLOCKS, given, wanted, tolerance=1e-5, CAUSAL=False).changed("online")
+
+
+def test_no_work_is_done_past_the_diagonal(stages, rng, relaxed):
+    """Values that only blocks past the diagonal read are poison: no such block is walked."""
+    q, k, v = f32(rng, 16, 4), f32(rng, 40, 4), f32(rng, 40, 3)
+    logits = np.where(np.tri(16, 40, dtype=bool), q.astype(np.float64) @ k.T, -np.inf)
+    wanted = {"y": softmax_of(logits) @ v}
+    given = {"q": q, "k": k, "v": v, "y": empty(16, 3)}
+    made = stages(attention, BLOCKS, given, wanted, tolerance=1e-5, permissions=relaxed, CAUSAL=True)
+    v[16:] = np.nan
+    made.rerun(given, wanted, tolerance=1e-5)
+
+
+@intent.kernel
+def softmax(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")]):
+    v = x[...]
+    e = I.exp(v - I.reduce.max(v, axis=1)[:, None])
+    y[...] = e / I.reduce.sum(e, axis=1)[:, None]
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 37])
+def test_rows_are_read_twice_instead_of_three_times(stages, rng, relaxed, n):
+    x = f32(rng, 9, n)
+    x[2, : n // 2] = -np.inf
+    given, wanted = {"x": x, "y": empty(9, n)}, {"y": softmax_of(x.astype(np.float64))}
+    made = stages(softmax, BLOCKS, given, wanted, tolerance=1e-5, permissions=relaxed)
+    assert len(made.loops("constructed")) == 3
+    assert len(made.loops("online")) == 2
+
+
+def test_a_row_of_nothing_is_as_it_was(stages, rng, relaxed):
+    x = f32(rng, 5, 19)
+    x[1] = -np.inf
+    wanted = {"y": softmax_of(x.astype(np.float64))}
+    assert np.isnan(wanted["y"][1]).all()
+    made = stages(softmax, BLOCKS, {"x": x, "y": empty(5, 19)}, wanted, tolerance=1e-5, permissions=relaxed)
+    assert made.changed("online")
+
+
+def test_scaled_exponents_and_several_sums_share_one_walk(stages, rng, relaxed):
+    @intent.kernel
+    def moments(
+        x: I.In[I.f32, ("M", "N")], w: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("M",)], z: I.Out[I.f32, ("M",)]
+    ):
+        v = x[...]
+        e = I.exp2((v - I.reduce.max(v, axis=1)[:, None]) * 0.25)
+        total = I.reduce.sum(e, axis=1)
+        y[...] = I.reduce.sum(e * w[...][None, :], axis=1) / total
+        z[...] = I.log(total)
+
+    x, w = f32(rng, 9, 37), f32(rng, 37)
+    e = np.exp2((x.astype(np.float64) - x.max(1, keepdims=True)) * 0.25)
+    wanted = {"y": (e * w).sum(1) / e.sum(1), "z": np.log(e.sum(1))}
+    given = {"x": x, "w": w, "y": empty(9), "z": empty(9)}
+    made = stages(moments, BLOCKS, given, wanted, tolerance=1e-5, permissions=relaxed)
+    assert len(made.loops("online")) == 1
+
+
+def test_an_exponent_that_falls_is_left_alone(stages, rng, relaxed):
+    """``exp(-(x - m))`` grows as the running maximum does: rescaling could overflow."""
+
+    @intent.kernel
+    def inverse(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M",)]):
+        v = x[...]
+        y[...] = I.reduce.sum(I.exp((v - I.reduce.max(v, axis=1)[:, None]) * -0.5), axis=1)
+
+    x = f32(rng, 9, 37)
+    wanted = np.exp((x.astype(np.float64) - x.max(1, keepdims=True)) * -0.5).sum(1)
+    made = stages(
+        inverse, BLOCKS, {"x": x, "y": empty(9)}, {"y": wanted}, tolerance=1e-5, permissions=relaxed
+    )
+    assert not made.changed("online")
+
+
+@pytest.mark.parametrize("form", ["other", "shifted", "squared", "outside"])
+def test_sums_that_are_not_proportional_are_left_alone(stages, rng, relaxed, form):
+    @intent.kernel
+    def mixed(
+        x: I.In[I.f32, ("M", "N")],
+        w: I.In[I.f32, ("M", "N")],
+        y: I.Out[I.f32, ("M",)],
+        FORM: I.Constexpr[int],
+    ):
+        v = x[...]
+        m = I.reduce.max(v, axis=1)[:, None]
+        if FORM == 0:
+            terms = I.exp(w[...] - m)
+        elif FORM == 1:
+            terms = I.exp(v - m) + 1.0
+        elif FORM == 2:
+            terms = I.exp(v - m) * I.exp(v - m)
+        else:
+            terms = I.exp(v - m) * m
+        y[...] = I.reduce.sum(terms, axis=1)
+
+    number = ["other", "shifted", "squared", "outside"].index(form)
+    x, w = f32(rng, 9, 37), f32(rng, 9, 37)
+    e, m = np.exp(x.astype(np.float64) - x.max(1, keepdims=True)), x.max(1, keepdims=True)
+    wanted = [np.exp(w - m), e + 1.0, e * e, e * m][number].sum(1)
+    given = {"x": x, "w": w, "y": empty(9)}
+    made = stages(mixed, BLOCKS, given, {"y": wanted}, tolerance=1e-5, permissions=relaxed, FORM=number)
+    assert not made.changed("online")
+
+
+def test_effects_between_the_walks_keep_their_place(stages, rng, relaxed):
+    @intent.kernel
+    def stored(x: I.In[I.f32, ("M", "N")], top: I.Out[I.f32, ("M",)], y: I.Out[I.f32, ("M",)]):
+        v = x[...]
+        m = I.reduce.max(v, axis=1)
+        top[...] = m
+        y[...] = I.reduce.sum(I.exp(v - m[:, None]), axis=1)
+
+    x = f32(rng, 9, 37)
+    wanted = {"top": x.max(1), "y": np.exp(x.astype(np.float64) - x.max(1, keepdims=True)).sum(1)}
+    made = stages(
+        stored, BLOCKS, {"x": x, "top": empty(9), "y": empty(9)}, wanted, tolerance=1e-5, permissions=relaxed
+    )
+    assert len(made.ops(Store)) == 2
+    assert made.ops(Pointwise)
