@@ -205,3 +205,58 @@ def test_a_region_fold_whose_operands_have_data_dependent_extents(run, rng):
     q, k = rng.normal(size=(6, 3)).astype(np.float32), rng.normal(size=(5, 3)).astype(np.float32)
     got = run(ragged_scores, q=q, offsets=np.array([0, 2, 2, 6], np.int32), k=k, y=f32(6))["y"]
     np.testing.assert_allclose(got, (q @ k.T).max(1), rtol=1e-5)
+
+
+@intent.fn
+def last_product(x, at):
+    return (I.reduce.prod(x, axis=1), I.cast(I.reduce.max(at, axis=0), I.i32))
+
+
+@intent.fn
+def both(a, b):
+    return (a[0] * b[0], I.maximum(a[1], b[1]))
+
+
+@intent.fn
+def applied(p, s):
+    return (s[0] * p[0], I.maximum(s[1], p[1]))
+
+
+@intent.fn
+def products(x, at, state):
+    return I.cumprod(x, axis=1) * state[0][:, None]
+
+
+@intent.kernel
+def columns(
+    x: I.In[I.i64, ("M", "N")],
+    first: I.In[I.i64, ("M",)],
+    y: I.Out[I.i64, ("M", "N")],
+    last: I.Out[I.i64, ("M",)],
+    at: I.Out[I.i32, ()],
+):
+    M, N = x.shape
+    made, state = I.region_scan(
+        source=(x[...], I.indices(I.domain(0, N))),
+        axis=1,
+        summarize=last_product,
+        combine=both,
+        identity=(I.full((M,), 1, I.i64), -1),
+        initial_state=(first[...], -1),
+        apply=applied,
+        emit=products,
+    )
+    y[...] = made
+    last[...] = state[0]
+    at[()] = state[1]
+
+
+@pytest.mark.parametrize("length", [0, 1, 6])
+def test_coordinates_beside_a_component_of_higher_rank(run, length):
+    """Coordinates have one axis, which is the source's wherever that stands in the others."""
+    x = np.random.default_rng(0).integers(-2, 3, (3, length))
+    first = np.array([1, 2, 3])
+    got = run(columns, x=x, first=first, y=x, last=first, at=np.zeros((), np.int32))
+    assert got["y"].tolist() == (x.cumprod(axis=1) * first[:, None]).tolist()
+    assert got["last"].tolist() == (x.prod(axis=1) * first).tolist()
+    assert got["at"] == length - 1

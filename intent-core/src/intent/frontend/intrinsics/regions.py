@@ -32,28 +32,39 @@ from intent.frontend.values import (
 )
 from intent.kir import Region, RegionFold, RegionScan, Value
 from intent.types import Extent
+from intent.types.extent import const
 
 __all__ = ["LOWERINGS"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Source:
-    """The source as the helper's leading arguments, its components, its axis and the fresh slice extent."""
+    """The source as the helper's leading arguments, its components, its axis and the fresh slice extent.
+
+    ``tensors`` have the source axis at one place: a component that has it earlier has axes of extent 1 before it,
+    ``added`` of them, which the helper does not see.
+    """
 
     arguments: tuple[FrontValue, ...]
     tensors: tuple[Tensor, ...]
+    added: tuple[int, ...]
     axis: int
     extent: Extent
     slice_extent: Extent
 
     def sliced(self, builder: Builder) -> list[FrontValue]:
         """One slice inside the innermost region: its components become the region's arguments."""
+        components = zip(self.tensors, self.added, strict=True)
 
         def part(leaf: FrontValue) -> FrontValue:
-            leaf_dtype, leaf_shape = leaf_type(leaf).dtype, leaf_type(leaf).shape
-            shape = tuple(self.slice_extent if k == self.axis else e for k, e in enumerate(leaf_shape))
+            whole, added = next(components)
+            shape = tuple(self.slice_extent if k == self.axis else e for k, e in enumerate(whole.shape))
             name = leaf.value.name if isinstance(leaf, Tensor) else ""
-            return builder.loaded(builder.argument(leaf_dtype, shape, name))
+            made = builder.loaded(builder.argument(whole.dtype, shape, name))
+            if not added:
+                return made
+            first = [Literal(value=0)] * added
+            return builder.gather(made, builder.access(shape, first, name))
 
         return [map_leaves(argument, part) for argument in self.arguments]
 
@@ -151,16 +162,16 @@ def _source(call: Call) -> _Source:
     tensors = tuple(leaf for a in arguments for leaf in leaves(a) if isinstance(leaf, Tensor))
     if not tensors:
         raise call.wrong_kind("source", "at least one tensor")
-    axes = {_axis(call, t) for t in tensors}
-    if len(axes) != 1:
-        raise call.wrong_kind("axis", "a non-negative axis where components have different ranks")
-    (axis,) = axes
-    extent = tensors[0].shape[axis]
-    for tensor in tensors[1:]:
-        builder.equal_extents(extent, tensor.shape[axis], f"source components of {call.what}", what=call.what)
+    axes = [_axis(call, t) for t in tensors]
+    axis = max(axes)
+    extent = tensors[0].shape[axes[0]]
+    for tensor, own in zip(tensors[1:], axes[1:], strict=True):
+        builder.equal_extents(extent, tensor.shape[own], f"source components of {call.what}", what=call.what)
+    added = tuple(axis - own for own in axes)
     return _Source(
         arguments=arguments,
-        tensors=tensors,
+        tensors=tuple(_after(builder, t, n) for t, n in zip(tensors, added, strict=True)),
+        added=added,
         axis=axis,
         extent=extent,
         slice_extent=builder.fresh_extent(opaque=True),
@@ -168,7 +179,16 @@ def _source(call: Call) -> _Source:
 
 
 def _axis(call: Call, tensor: Tensor) -> int:
-    return call.axis("axis", tensor.rank)
+    """The source axis in one component: coordinates and other components of rank one have no other."""
+    return 0 if tensor.rank == 1 else call.axis("axis", tensor.rank)
+
+
+def _after(builder: Builder, tensor: Tensor, added: int) -> Tensor:
+    """``tensor`` with axes of extent 1 before its own."""
+    if not added:
+        return tensor
+    axes = tuple(range(added, added + tensor.rank))
+    return builder.spread(tensor, axes, (*[const(1)] * added, *tensor.shape))
 
 
 def _open(call: Call, role: str) -> str:
