@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from intent_provider_cupy.emit.interface import Parameter, Signature
 from intent_provider_cupy.emulate.compile import kernel
 from intent_provider_cupy.emulate.runtime import Memory, Run, run

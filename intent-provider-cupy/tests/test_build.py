@@ -9,17 +9,17 @@ from dataclasses import replace
 
 import pytest
 from cupy_text import TYPES
-from intent_provider_cupy import build, prelude, toolkit
-from intent_provider_cupy.emit import emit
-from intent_provider_cupy.emit.interface import default_layout
-from intent_provider_cupy.launch import target_of
-from intent_provider_cupy.plugin import plugin
 
 import intent
 import intent.language as I
 from intent.diagnostics import BuildFailure, MissingToolkit, NoDevice
 from intent.provider.cuda import driver
 from intent.provider.registry import registry
+from intent_provider_cupy import build, prelude, toolkit
+from intent_provider_cupy.emit import emit
+from intent_provider_cupy.emit.interface import default_layout
+from intent_provider_cupy.launch import target_of
+from intent_provider_cupy.plugin import plugin
 
 PROVIDER = plugin.intent_provider()
 TARGETS = ["sm_80", "sm_90a", "sm_100"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from cupy_text import emulate, memory_of, zeros
+
 from intent_provider_cupy.emulate.faults import MisalignedAccess, OutsideAccess, RacingAccess
 from intent_provider_cupy.emulate.runtime import Memory, _ranges
 

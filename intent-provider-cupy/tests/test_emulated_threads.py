@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from cupy_text import emulate, zeros
+
 from intent_provider_cupy.emulate.faults import Deadlock, DivergentBarrier
 
 SEEDS = range(4)

@@ -6,6 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from cupy_text import TYPES, emulate
+
 from intent_provider_cupy import prelude
 
 NARROW = {
