@@ -145,7 +145,7 @@ def _note(
         np.broadcast_to(who, taken.shape)[taken],
     )
     if found is not None:
-        ordered = "read" in (found.now, found.before)
+        ordered = "read" in (found.now, found.before) and op.origin not in m.targets.collisions
         text = f"a {found.now} of '{resource.name}' meets a {found.before} of the same element by another instance"
         raise Trap("ordered-instances" if ordered else "conflicts-resolved", text, op)
 

@@ -1,6 +1,7 @@
 """Inputs of a trial: small extents that the launch conditions allow, and data for every parameter.
 
-Extents are chosen so that blocks repeat and the last one is partial, as far as the work stays within a budget.
+Extents are chosen so that blocks repeat and the last one has one member, which the smallest mistake of a bound leaves
+out, as far as the work stays within a budget.
 Index data must stay inside what it indexes, and is tried in several patterns.
 """
 
@@ -16,7 +17,8 @@ import numpy as np
 
 from intent import kir
 from intent.kir.walk import operands_of, regions_of, walk
-from intent.physical.ops import Constant, LaunchValue, Loop
+from intent.physical.fragment import Fragment
+from intent.physical.ops import Constant, LaunchValue, Loop, Op, Pointwise
 from intent.physical.program import Guard, Program
 from intent.physical.verify.rule import operations
 from intent.physical.verify.trial.ring import Array, fingerprint, scramble, storage
@@ -204,7 +206,7 @@ def _preferences(
                 wanted.setdefault(atom, [])
     for atom, block in _blocked(program):
         if atom in wanted and atom in several:
-            wanted[atom].append(block + 1 + block // 4)
+            wanted[atom].append(block + 1)
     literals = {k for c in kernel.conditions for e in (c.lhs, c.rhs) for _, k in e.terms if 1 < k <= 256}
     many = sorted({k * n for k in literals for n in (1, 2, 3)})
     found = {}
@@ -243,13 +245,23 @@ def _blocked(program: Program) -> Iterator[tuple[Atom, int]]:
     made = {r.id: op for op in operations(program) for r in op.results}
     for op in operations(program):
         if isinstance(op, Loop):
-            end, step = made.get(op.end.id), made.get(op.step.id)
-            if isinstance(end, LaunchValue) and isinstance(step, Constant):
-                found.append((end.extent, int(step.value)))
+            step = made.get(op.step.id)
+            if isinstance(step, Constant):
+                found += ((extent, int(step.value)) for extent in _measured_by(op.end, made))
     for extent, block in found:
         yield from (
             (atom, block) for atom in extent.atoms() if isinstance(atom, Symbol | Scalar) and block > 1
         )
+
+
+def _measured_by(value: Fragment, made: Mapping[int, Op]) -> Iterator[Extent]:
+    """The extents that an index computation rests on."""
+    op = made.get(value.id)
+    if isinstance(op, LaunchValue):
+        yield op.extent
+    elif isinstance(op, Pointwise):
+        for operand in op.operands:
+            yield from _measured_by(operand, made)
 
 
 def rounds(program: Program) -> Iterator[frozenset[Atom]]:

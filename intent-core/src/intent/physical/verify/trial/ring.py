@@ -39,7 +39,7 @@ def storage(dtype: DType) -> np.dtype[Any]:
     return np.dtype(np.int64) if dtype.is_float else dtype.numpy
 
 
-def scramble(x: Array, tag: int) -> Array:
+def scramble(x: Array | np.int64, tag: int) -> Array:
     """A fixed pseudo-random permutation of int64, another one for every tag (the finaliser of splitmix64)."""
     z = np.asarray(x, np.int64).view(np.uint64) + np.uint64(tag * 0x9E3779B97F4A7C15 % 2**64)
     z = (z ^ (z >> np.uint64(30))) * _FIRST
@@ -199,7 +199,10 @@ class Ring:
         return result
 
     def cast(self, x: Array, source: DType, target: DType) -> Array:
-        """Widening keeps the number; narrowing multiplies it, so that it may be taken before or after a product."""
+        """Widening keeps the number; narrowing multiplies it, so that it may be taken before or after a product.
+
+        Zero stays zero whatever the types. A float becomes a whole number so small that it may be an index.
+        """
         if source is target:
             return x
         if source.is_float and target.is_float:
@@ -209,7 +212,8 @@ class Ring:
         if target is BOOL:
             return np.not_equal(x, 0)
         if source.is_float:
-            return (scramble(x, fingerprint(f"whole {target}")) & np.int64(3)).astype(storage(target))
+            tag = fingerprint(f"whole {target}")
+            return ((scramble(x, tag) ^ scramble(np.int64(0), tag)) & np.int64(3)).astype(storage(target))
         return np.asarray(x).astype(storage(target))
 
     def bitcast(self, x: Array, source: DType, target: DType) -> Array:
