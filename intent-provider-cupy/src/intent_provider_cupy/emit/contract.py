@@ -6,17 +6,20 @@ from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
-from intent.physical import Contract, Dim
+from intent.physical import Contract, Dim, Fragment
 from intent.types import DType
 from intent.types.dtypes import F32
 from intent_provider_cupy.casts import cast
-from intent_provider_cupy.emit import convert
+from intent_provider_cupy.emit import convert, tensor
 from intent_provider_cupy.emit.access import replica_text
+from intent_provider_cupy.emit.combining import Combine, Component
 from intent_provider_cupy.emit.layout import Table
 from intent_provider_cupy.emit.literals import c_type, literal, typed
 from intent_provider_cupy.emit.loops import Variable
+from intent_provider_cupy.emit.products import free_dims
+from intent_provider_cupy.emit.reduce import fold
 from intent_provider_cupy.emit.scratch import EXCHANGE_LIMIT
-from intent_provider_cupy.emit.value import Prec, Value, mention
+from intent_provider_cupy.emit.value import Prec, Value, Width, mention, union_dims, union_refs
 
 if TYPE_CHECKING:
     from intent_provider_cupy.emit.body import Body
@@ -25,42 +28,63 @@ if TYPE_CHECKING:
 def contract(body: Body, op: Contract) -> None:
     """Sums of products over the contracted dims, plus the accumulator; narrow floats are summed in f32."""
     table = body.placing.table_of(op)
+    product = body.placing.products[op.id]
     wide = F32 if op.result.dtype.is_float and op.result.dtype.bits < 32 else op.result.dtype
-    start = _start(body, op, wide, table)
-    sums = _declare(body, op, wide, start, table)
-    _sum(body, op, wide, sums, table)
-    value = Value(
-        text=mention(sums.id), prec=Prec.ATOM, dtype=wide, dims=op.result.dims, refs=frozenset({sums.id})
-    )
-    if wide != op.result.dtype and op.accumulator is not None:
-        total = cast(body.use(op.accumulator, table), F32)
-        refs = value.refs | total.refs
+    if product.kind == "products":
+        value = _lane_by_lane(body, op, wide, table)
+        late = op.accumulator
+    else:
+        sums, late = _start(body, op, wide, table)
+        if product.kind == "tensor":
+            tensor.multiply(body, product, sums, table)
+        else:
+            _in_tiles(body, op, wide, sums, table)
+        text, refs = mention(sums.id), frozenset({sums.id})
+        value = Value(text=text, prec=Prec.ATOM, dtype=wide, dims=op.result.dims, refs=refs)
+    if late is not None:
+        total = cast(body.use(late, table), wide)
         text = f"{total.at(Prec.SUM)} + {value.text}"
-        value = Value(text=text, prec=Prec.SUM, dtype=wide, dims=op.result.dims, refs=refs)
+        if not wide.is_float:
+            text = f"it_add<{c_type(wide)}>({total.text}, {value.text})"
+        dims, refs = union_dims(op.result.dims, (total, value)), union_refs((total, value))
+        value = Value(text=text, prec=Prec.SUM, dtype=wide, dims=dims, refs=refs)
     body.define(op.result, cast(value, op.result.dtype), op.span, table)
 
 
-def _start(body: Body, op: Contract, wide: DType, table: Table) -> Value:
-    if op.accumulator is None or wide != op.result.dtype:
-        return typed(literal(0, wide))
-    return typed(body.use(op.accumulator, table))
+def _lane_by_lane(body: Body, op: Contract, wide: DType, table: Table) -> Value:
+    """Products of lanes, then a reduction: where one side has no lanes of its own."""
+    a, b = (cast(body.use(f, table), wide) for f in (op.lhs, op.rhs))
+    text = f"{a.at(Prec.PRODUCT)} * {b.at(Prec.UNARY)}"
+    if not wide.is_float:
+        text = f"it_mul<{c_type(wide)}>({a.text}, {b.text})"
+    dims, refs = tuple(dict.fromkeys((*a.dims, *b.dims))), union_refs((a, b))
+    value = Value(text=text, prec=Prec.PRODUCT, dtype=wide, dims=dims, refs=refs)
+    component = Component(value=value, type=c_type(wide), dtype=wide, narrow=wide, width=Width.LONG)
+    combine = Combine(kind="sum", components=(component,))
+    (total,) = fold(body, combine, op.dims, op.result.dims, [op.result.name or "sum"], table, op.span)
+    return total
 
 
-def _declare(body: Body, op: Contract, wide: DType, start: Value, table: Table) -> Variable:
-    body.flush()
+def _start(body: Body, op: Contract, wide: DType, table: Table) -> tuple[Variable, Fragment | None]:
+    """The variable of the sums with its first value, and an accumulator that is added afterwards."""
+    late = op.accumulator if wide != op.result.dtype else None
+    first = typed(literal(0, wide))
+    if op.accumulator is not None and late is None:
+        first = typed(body.use(op.accumulator, table))
+    body.flush_keeping([first])
     looped = table.looped(op.result.dims)
     name = body.context.namer.fresh(op.result.name or "sum")
     variable = body.loops.variable(name, c_type(wide), looped)
     body.loops.declare(variable, table)
-    body.loops.act(f"{mention(variable.id)} = {start.text};", table, looped, op.span)
+    body.loops.act(f"{mention(variable.id)} = {first.text};", table, looped, op.span)
     body.flush()
-    return variable
+    return variable, late
 
 
-def _sum(body: Body, op: Contract, wide: DType, sums: Variable, table: Table) -> None:
+def _in_tiles(body: Body, op: Contract, wide: DType, sums: Variable, table: Table) -> None:
     """In parts of the contracted lanes whose operands fit into the exchange."""
     count = prod(d.size for d in op.dims)
-    sides = [(op.lhs, _free(op, op.lhs.dims)), (op.rhs, _free(op, op.rhs.dims))]
+    sides = [(f, free_dims(op, f)) for f in (op.lhs, op.rhs)]
     row = sum(prod((d.size for d in free), start=1) * f.dtype.bytes for f, free in sides)
     part = count
     while part > 1 and part * row > EXCHANGE_LIMIT:
@@ -86,10 +110,6 @@ def _sum(body: Body, op: Contract, wide: DType, sums: Variable, table: Table) ->
         body.context.scratch.dirty = True
 
 
-def _free(op: Contract, dims: Sequence[Dim]) -> tuple[Dim, ...]:
-    return tuple(d for d in dims if d not in op.dims)
-
-
 def _put(
     body: Body, op: Contract, value: Value, name: str, dims: Sequence[Dim], free: tuple[Dim, ...],
     window: tuple[int, int, int], table: Table,
@@ -109,25 +129,29 @@ def _put(
 
 def _multiply(
     body: Body, op: Contract, wide: DType, sums: Variable, names: Sequence[str],
-    sides: Sequence[tuple[object, tuple[Dim, ...]]], part: int, table: Table,
+    sides: Sequence[tuple[Fragment, tuple[Dim, ...]]], part: int, table: Table,
 ) -> None:  # fmt: skip
+    """One contracted lane after the other: the factors of this thread's lanes, then all their products."""
     body.flush()
     line = body.writer.line
     k = body.context.namer.fresh("k")
-    factors = []
-    for (fragment, free), name in zip(sides, names, strict=True):
-        size = prod((d.size for d in free), start=1)
-        place = convert.flat_index(body, free, table)
-        row = f"{k} * {size}" if size > 1 else k
-        index = row if place == "0" else f"{row} + {place}"
-        loaded = Value(text=f"it_load({name}, {index})", prec=Prec.ATOM, dtype=fragment.dtype)  # type: ignore[attr-defined]
-        factors.append(cast(loaded, wide))
-    target = body.loops.render(mention(sums.id))
     line(f"for (int {k} = 0; {k} < {part}; ++{k}) {{")
     with body.writer.block():
+        factors = []
+        for (fragment, free), name in zip(sides, names, strict=True):
+            size = prod((d.size for d in free), start=1)
+            place = convert.flat_index(body, free, table)
+            row = f"{k} * {size}" if size > 1 else k
+            index = row if place == "0" else f"{row} + {place}"
+            loaded = Value(text=f"it_load({name}, {index})", prec=Prec.ATOM, dtype=fragment.dtype, dims=free)
+            factor = body.named(cast(loaded, wide), "factor", op.span, table)
+            factors.append(factor)
+        body.flush_keeping(factors)
         looped = table.looped(op.result.dims)
-        head = f"{body.loops.open_loops(looped, table)} " if looped else ""
-        line(f"{head}{target} = {_fused(wide, factors[0].text, factors[1].text, target)};")
+        target = mention(sums.id)
+        text = _fused(wide, factors[0].text, factors[1].text, target)
+        body.loops.act(f"{target} = {text};", table, looped, op.span)
+        body.flush()
 
 
 def _fused(wide: DType, a: str, b: str, c: str) -> str:

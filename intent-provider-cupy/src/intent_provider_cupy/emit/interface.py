@@ -25,8 +25,8 @@ Rules that launch and emulation rely on:
 - All shared memory is ``it_shared`` (an array of ``shared_bytes`` bytes, aligned to 128, declared by the prelude); the
   text cuts it into pieces by pointers of constant offset.
 - Global and shared memory are touched only through functions of the prelude that take the base pointer (the
-  argument itself for a view or a workspace buffer, the piece for shared memory) and an index; emulation checks bounds and
-  races there.
+  argument itself for a view or a workspace buffer, the piece for shared memory) and an index; emulation checks bounds
+  and races there.
 - Barriers are ``__syncthreads()`` and ``__syncwarp()``; shuffles and votes are the prelude's, with a constant
   mask.
 - A name that starts with ``it_`` or ``IT_`` is the prelude's.
@@ -65,8 +65,8 @@ C_TYPES: Final = {
 class Parameter:
     """One argument of the emitted kernel.
 
-    ``view``: the address of element 0 of ``view``; ``buffer``: the address of workspace buffer ``buffer``; ``stride``: of
-    ``view`` along ``axis`` in elements; ``extent``: the symbol ``name``; ``scalar``: the run-time scalar ``name``.
+    ``view``: the address of element 0 of ``view``; ``buffer``: the address of workspace buffer ``buffer``; ``stride``:
+    of ``view`` along ``axis`` in elements; ``extent``: the symbol ``name``; ``scalar``: the run-time scalar ``name``.
     ``type`` is its C++ type as written, ``dtype`` the element type of a pointer or the scalar's own.
     ``divisor``: the name of the layout's constant that divides it (a pointer: its address in bytes), or "".
     ``unit``: the name of the layout's constant that says whether the stride is 1, or "".

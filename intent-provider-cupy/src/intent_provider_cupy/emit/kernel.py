@@ -18,7 +18,7 @@ from intent_provider_cupy.emit.interface import (
     parameter_list,
 )
 from intent_provider_cupy.emit.names import Namer
-from intent_provider_cupy.emit.placing import Placing, threads_for
+from intent_provider_cupy.emit.placing import ACCESS_BYTES, Placing, threads_for
 from intent_provider_cupy.emit.scratch import Scratch
 from intent_provider_cupy.emit.signature import SignatureBuilder
 from intent_provider_cupy.emit.usage import Usage
@@ -47,7 +47,8 @@ class KernelEmitter:
         extents = ExtentWriter(self._builder.extent, self._scalar, self._bounds.require)
         self._context = Context(
             namer=self._namer, signature=self._builder, bounds=self._bounds, scalars=self._scalars, extents=extents,
-            scratch=Scratch(), threads=threads_for(program.segments, dict(program.knobs)),
+            scratch=Scratch(), threads=threads_for(program.segments, knobs),
+            widest=knobs.get("vector_bytes", ACCESS_BYTES),
         )  # fmt: skip
 
     def emit(self) -> Emitted:

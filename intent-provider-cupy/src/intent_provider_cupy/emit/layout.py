@@ -65,6 +65,12 @@ class Table:
             terms.append(moved(thread, first, low, count, self.thread_bits))
         return " + ".join(terms)
 
+    def warp_part(self, dim: Dim, thread: str) -> str:
+        """The part of the lane number that the number of the warp gives, "0" for nothing."""
+        bits = tuple(b if b is not None and b >= LANE_BITS else None for b in self.places[dim])
+        terms = [moved(thread, bits[low] or 0, low, count, self.thread_bits) for low, count in _runs(bits)]
+        return " + ".join(terms) or "0"
+
     def register_part(self, dim: Dim, counter: str) -> str:
         """The part of the lane number that the register number gives, "" for nothing."""
         places = [i for i, b in enumerate(self.places[dim]) if b is None]

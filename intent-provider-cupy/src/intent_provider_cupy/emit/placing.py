@@ -1,13 +1,23 @@
-"""In which table every operation of a segment runs, and in which tables its results are wanted."""
+"""In which table every operation of a segment runs, and in which tables its results are wanted.
+
+Most of a segment shares one table. What only loads the operand of a contraction has a table of its own, made for
+memory: the operand goes through shared memory anyway. Coordinates and predicates, which cost nothing, are computed
+again in every table that wants them; any other value is brought there through shared memory.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from math import prod
 
 from intent.physical import (
     Atomic,
+    Bitcast,
+    Broadcast,
     Buffer,
+    Cast,
+    Constant,
     Contract,
     Dim,
     Fragment,
@@ -21,11 +31,13 @@ from intent.physical import (
     Store,
 )
 from intent.physical.fragment import Resource
-from intent.physical.walk import regions_of, walk
-from intent_provider_cupy.emit.layout import Table, TableBuilder, Want, bit_count
+from intent.physical.walk import operands_of, regions_of, walk
+from intent_provider_cupy.emit.layout import Bits, Table, TableBuilder, Want, bit_count
+from intent_provider_cupy.emit.products import Product, product_of
 
 ACCESS_BYTES = 16
 """Widest access of one thread."""
+_REPEATABLE = (Pointwise, Cast, Bitcast, Broadcast)
 
 
 class Placing:
@@ -34,50 +46,150 @@ class Placing:
     def __init__(self, segment: Segment, threads: int, widest: int = ACCESS_BYTES) -> None:
         self._widest = widest
         self._operations = list(walk(segment.body))
+        self.defined = {r.id: op for op in self._operations for r in op.results}
+        """The operation that a value comes from."""
         self.loop_of = {op.body.args[0].id: op for op in self._operations if isinstance(op, Loop)}
         """The counted loop whose index a value is."""
-        self.defined = {r.id: op for op in self._operations for r in op.results}
-        wants = list(self._wants(segment.body))
-        self.main = TableBuilder(index=0, thread_bits=bit_count(threads)).build(wants)
+        self._users = _users(segment.body)
+        self._cheap: dict[int, bool] = {}
+        bits = bit_count(threads)
+        places: dict[Dim, Bits] = {}
+        self.products: dict[int, Product] = {
+            op.id: product_of(op, places, bits) for op in self._operations if isinstance(op, Contract)
+        }
+        """How each contraction is computed, by its id."""
+        self._table: dict[int, int] = {}
+        slices = self._operand_slices()
+        self._wanted: dict[int, set[int]] = defaultdict(set)
+        self._demand(segment.body)
+        main = TableBuilder(index=0, thread_bits=bits, places=places).build(
+            list(self._wants(segment.body, 0))
+        )
+        self.tables = [main]
+        for k, ops in enumerate(slices, start=1):
+            wants = [w for op in ops for w in self._wants_of(op)]
+            self.tables.append(TableBuilder(index=k, thread_bits=bits).build(wants))
+
+    @property
+    def main(self) -> Table:
+        """The table of everything that has no other."""
+        return self.tables[0]
 
     def home(self, fragment: Fragment) -> Table:
         """The table in which the fragment is computed."""
-        del fragment
-        return self.main
+        op = self.defined.get(fragment.id)
+        return self.main if op is None else self.table_of(op)
 
     def table_of(self, op: Op) -> Table:
-        """The table in which the operation runs."""
-        del op
-        return self.main
+        """The table in which the operation runs (first)."""
+        return self.tables_of(op)[0]
 
     def tables_of(self, op: Op) -> tuple[Table, ...]:
-        """The tables in which an operation without effects is computed again."""
-        del op
-        return (self.main,)
+        """The tables in which the operation runs; several only if it costs nothing."""
+        return tuple(self.tables[k] for k in self._indices(op))
 
     def wanted(self, fragment: Fragment) -> tuple[Table, ...]:
-        """The tables, besides its home, to which the fragment is brought through shared memory."""
-        del fragment
-        return ()
+        """The tables, besides those it is computed in, to which the fragment is brought through shared memory."""
+        if not fragment.dims:
+            return ()
+        op = self.defined.get(fragment.id)
+        have = self._indices(op) if op is not None else (0,)
+        return tuple(self.tables[k] for k in sorted(self._wanted[fragment.id]) if k not in have)
 
-    def buffer_dims(self, buffer: Buffer) -> tuple[Dim, ...]:
-        """The lanes of a buffer in registers: every access has the same."""
-        for op in self._operations:
-            if isinstance(op, Load) and op.source == buffer:
-                return op.result.dims
-            if isinstance(op, Store | Atomic) and op.target == buffer:
-                return op.dims
-        return ()
+    def _indices(self, op: Op) -> tuple[int, ...]:
+        if op.id in self._table:
+            return (self._table[op.id],)
+        if len(op.results) == 1 and op.result.dims and self.cheap(op.result):
+            return tuple(sorted(self._wanted[op.result.id])) or (0,)
+        return (0,)
 
-    def _wants(self, region: Region) -> Iterator[Want]:
-        for fragment in fragments(region):
-            if fragment.dims:
-                yield Want(dims=fragment.dims, weight=_size(fragment.dims))
-        for op in walk(region):
-            if isinstance(op, Load):
-                yield self._access(op, op.source, op.result.dims)
-            elif isinstance(op, Store | Atomic):
-                yield self._access(op, op.target, op.dims)
+    def cheap(self, fragment: Fragment) -> bool:
+        """Whether a value is made of lane numbers and uniform values alone, by arithmetic on indices."""
+        if fragment.id not in self._cheap:
+            op = self.defined.get(fragment.id)
+            fine = isinstance(op, Lane | Constant) or (
+                isinstance(op, _REPEATABLE)
+                and op.result.dtype.kind in ("index", "int", "uint", "bool")
+                and all(not o.dims or self.cheap(o) for o in operands_of(op))
+            )
+            self._cheap[fragment.id] = fine
+        return self._cheap[fragment.id]
+
+    # ------------------------------------------------------------------------------------------ operands' own tables
+
+    def _operand_slices(self) -> list[list[Op]]:
+        """Operations that only make one operand of a contraction and read it from memory; each gets a table."""
+        found: list[list[Op]] = []
+        for product in self.products.values():
+            if product.kind == "products":
+                continue
+            for side in (product.op.lhs, product.op.rhs):
+                ops = self._slice(side, {product.op.id})
+                if ops and any(isinstance(op, Load) for op in ops):
+                    found.append(ops)
+                    self._table.update((op.id, len(found)) for op in ops)
+        return found
+
+    def _slice(self, value: Fragment, users: set[int]) -> list[Op]:
+        op = self.defined.get(value.id)
+        if op is None or not value.dims or op.id in self._table or self.cheap(value):
+            return []
+        if not isinstance(op, (Load, *_REPEATABLE)) or not self._users[value.id] <= users:
+            return []
+        if isinstance(op, Load):
+            held = isinstance(op.source, Buffer) and op.source.storage == "registers"
+            return [] if held else [op]
+        found: list[Op] = [op]
+        for operand in operands_of(op):
+            if operand.dims and not self.cheap(operand):
+                inner = self._slice(operand, {op.id})
+                if not inner:
+                    return []
+                found += inner
+        return found
+
+    def _demand(self, region: Region) -> None:
+        """Note backwards in which tables values are read."""
+        for fragment in region.yields:
+            self._wanted[fragment.id].add(0)
+        for op in reversed(region.ops):
+            for inner in regions_of(op):
+                self._demand(inner)
+            if isinstance(op, Contract) and self.products[op.id].kind != "products":
+                operands = [op.accumulator] if op.accumulator is not None else []
+                for side in (op.lhs, op.rhs):  # read where they are made
+                    if self.cheap(side) and not self._wanted[side.id]:
+                        self._wanted[side.id].add(0)
+            else:
+                operands = list(operands_of(op))
+            for k in self._indices(op):
+                for operand in operands:
+                    self._wanted[operand.id].add(k)
+
+    # ------------------------------------------------------------------------------------------------------- wants
+
+    def _wants(self, region: Region, table: int) -> Iterator[Want]:
+        for argument in region.args:
+            yield Want(dims=argument.dims, weight=_size(argument.dims))
+        for op in region.ops:
+            if table in self._indices(op):
+                yield from self._wants_of(op)
+            for inner in regions_of(op):
+                yield from self._wants(inner, table)
+            for result in op.results:
+                if table in self._wanted[result.id]:
+                    yield Want(dims=result.dims, weight=_size(result.dims))
+
+    def _wants_of(self, op: Op) -> Iterator[Want]:
+        for result in op.results:
+            yield Want(dims=result.dims, weight=_size(result.dims))
+        if isinstance(op, Load):
+            yield self._access(op, op.source, op.result.dims)
+        elif isinstance(op, Store | Atomic):
+            yield self._access(op, op.target, op.dims)
+        elif isinstance(op, Contract) and self.products[op.id].kind == "products":
+            both = tuple(dict.fromkeys((*op.lhs.dims, *op.rhs.dims)))
+            yield Want(dims=both, weight=_size(both))
 
     def _access(self, op: Load | Store | Atomic, resource: Resource, dims: tuple[Dim, ...]) -> Want:
         bytes_ = resource.dtype.bytes
@@ -98,16 +210,38 @@ class Placing:
             return self.running(varying[0]) if len(varying) == 1 else None
         return None
 
+    def buffer_dims(self, buffer: Buffer) -> tuple[Dim, ...]:
+        """The lanes of a buffer in registers: every access has the same."""
+        for op in self._operations:
+            if isinstance(op, Load) and op.source == buffer:
+                return op.result.dims
+            if isinstance(op, Store | Atomic) and op.target == buffer:
+                return op.dims
+        return ()
+
+
+def _users(region: Region) -> dict[int, set[int]]:
+    """The operations that read each value; a yield is read by nobody in particular (-1)."""
+    found: dict[int, set[int]] = defaultdict(set)
+    pending = [region]
+    while pending:
+        current = pending.pop()
+        for fragment in current.yields:
+            found[fragment.id].add(-1)
+        for op in current.ops:
+            for operand in operands_of(op):
+                found[operand.id].add(op.id)
+            pending.extend(regions_of(op))
+    return found
+
 
 def fragments(region: Region) -> Iterator[Fragment]:
-    """Every value of the region and of nested ones, arguments included."""
+    """Every value of the region and of nested ones, arguments and lanes of effects included."""
     yield from region.args
     for op in region.ops:
         yield from op.results
         if isinstance(op, Store | Atomic):
             yield Fragment(id=-1, dtype=op.target.dtype, dims=op.dims)
-        if isinstance(op, Contract):
-            yield op.lhs
         for inner in regions_of(op):
             yield from fragments(inner)
 

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from math import prod
 from typing import TYPE_CHECKING
 
-from intent.physical import Dim, Fragment, Reduce
+from intent.physical import Dim, Reduce
+from intent.types import Span
 from intent_provider_cupy.casts import cast
 from intent_provider_cupy.emit import convert
 from intent_provider_cupy.emit.combining import Combine, Component, combine_of
@@ -24,28 +25,37 @@ def reduce(body: Body, op: Reduce) -> None:
     """Every thread ends with the result of the lanes that it holds of the remaining dims."""
     table = body.placing.table_of(op)
     combine = combine_of(body, op, table)
-    body.flush_keeping([c.value for c in combine.components])
-    kept = op.results[0].dims
-    totals = [_declare(body, r, c, kept, table) for r, c in zip(op.results, combine.components, strict=True)]
-    names = [body.loops.render(mention(t.id)) for t in totals]
-    lanes, warps = _thread_bits(table, op.dims)
-    with each(body, table.looped(kept), table):
-        _registers(body, op, combine, names, table)
-        _lanes(body, combine, names, lanes)
-    if warps:
-        _warps(body, op, combine, totals, kept, warps, lanes, table)
-    for result, component, total in zip(op.results, combine.components, totals, strict=True):
-        value = Value(
-            text=mention(total.id), prec=Prec.ATOM, dtype=component.dtype, dims=kept, width=component.width,
-            refs=frozenset({total.id}),
-        )  # fmt: skip
+    hints = [r.name or "total" for r in op.results]
+    values = fold(body, combine, op.dims, op.results[0].dims, hints, table, op.span)
+    for result, component, value in zip(op.results, combine.components, values, strict=True):
         body.define(result, cast(value, component.narrow), op.span, table)
 
 
-def _declare(
-    body: Body, result: Fragment, component: Component, kept: tuple[Dim, ...], table: Table
-) -> Variable:
-    name = body.context.namer.fresh(result.name or "total")
+def fold(
+    body: Body, combine: Combine, dims: Sequence[Dim], kept: tuple[Dim, ...], hints: Sequence[str], table: Table,
+    span: Span,
+) -> list[Value]:  # fmt: skip
+    """The components combined over ``dims``, one value per component over the ``kept`` dims."""
+    body.flush_keeping([c.value for c in combine.components])
+    totals = [_declare(body, h, c, kept, table) for h, c in zip(hints, combine.components, strict=True)]
+    names = [body.loops.render(mention(t.id)) for t in totals]
+    lanes, warps = _thread_bits(table, dims)
+    with each(body, table.looped(kept), table):
+        _registers(body, dims, combine, names, table, span)
+        _lanes(body, combine, names, lanes)
+    if warps:
+        _warps(body, combine, totals, kept, warps, table, span)
+    return [
+        Value(
+            text=mention(total.id), prec=Prec.ATOM, dtype=component.dtype, dims=kept, width=component.width,
+            refs=frozenset({total.id}),
+        )
+        for component, total in zip(combine.components, totals, strict=True)
+    ]  # fmt: skip
+
+
+def _declare(body: Body, hint: str, component: Component, kept: tuple[Dim, ...], table: Table) -> Variable:
+    name = body.context.namer.fresh(hint)
     variable = body.loops.variable(name, component.type, table.looped(kept))
     body.loops.declare(variable, table)
     return variable
@@ -68,18 +78,20 @@ def _thread_bits(table: Table, dims: Sequence[Dim]) -> tuple[list[int], list[int
     return sorted(b for b in bits if b < LANE_BITS), [b for b in bits if b >= LANE_BITS]
 
 
-def _registers(body: Body, op: Reduce, combine: Combine, names: Sequence[str], table: Table) -> None:
+def _registers(
+    body: Body, dims: Sequence[Dim], combine: Combine, names: Sequence[str], table: Table, span: Span
+) -> None:
     """Combine what the thread itself holds."""
     texts = [body.text(typed(c.value)) for c in combine.components]
-    looped = table.looped(op.dims)
+    looped = table.looped(dims)
     if not looped:
         for name, text in zip(names, texts, strict=True):
-            body.writer.statement(f"{name} = {text};", op.span)
+            body.writer.statement(f"{name} = {text};", span)
         return
     counters = [body.context.counter(d) for d in looped]
     first = " && ".join(f"{c} == 0" for c in counters)
     start = ", ".join(f"{n} = {t}" for n, t in zip(names, texts, strict=True))
-    body.writer.statement(f"{body.loops.open_loops(looped, table)} {{", op.span)
+    body.writer.statement(f"{body.loops.open_loops(looped, table)} {{", span)
     with body.writer.block():
         if len(names) > 1 or combine.function:
             body.writer.line(f"if ({first}) {start};")
@@ -126,8 +138,8 @@ def _stretches(bits: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _warps(
-    body: Body, op: Reduce, combine: Combine, totals: Sequence[Variable], kept: tuple[Dim, ...], warps: list[int],
-    lanes: list[int], table: Table,
+    body: Body, combine: Combine, totals: Sequence[Variable], kept: tuple[Dim, ...], warps: list[int],
+    table: Table, span: Span,
 ) -> None:  # fmt: skip
     """Combine what the warps have, each writing once; every thread reads what concerns it."""
     count = 1 << len(warps)
@@ -152,7 +164,7 @@ def _warps(
     row = "" if place == "0" else f"({place}) * {count} + "
     for piece, total in zip(pieces, totals, strict=True):
         text = f"{condition}it_store({piece}, {row}({mine}), {mention(total.id)});"
-        body.loops.act(text, table, looped, op.span)
+        body.loops.act(text, table, looped, span)
     body.barrier()
     names = [body.loops.render(mention(t.id)) for t in totals]
     with each(body, looped, table):

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from intent.physical import Dim, Load, Store
+from intent.types import Span
 from intent_provider_cupy.emit.layout import Table
 from intent_provider_cupy.emit.literals import c_type, stored_type
 from intent_provider_cupy.emit.value import Prec, Value, Width, mention
@@ -53,18 +54,26 @@ def store(
     """``single`` for each lane, or vectors to ``place`` ("pointer, offset") where ``condition`` ("if (...) ") holds."""
     table = body.placing.table_of(op)
     body.loops.flush(body.loops.mentioned(single + condition))
-    looped, n = table.looped(op.dims), vector.length
-    type_ = stored_type(op.target.dtype)
-    part = body.context.namer.fresh("part")
-    with _chosen(body, vector), _each_vector(body, vector, looped, table, late=True) as (counter, element):
+    looped = table.looped(op.dims)
+    with _chosen(body, vector):
+        write(body, vector, value, place, condition, stored_type(op.target.dtype), looped, table, op.span)
+    with _otherwise(body):
+        body.loops.act(f"{condition}{single}", table, looped, op.span)
+
+
+def write(
+    body: Body, vector: Vector, value: Value, place: str, condition: str, type_: str, looped: tuple[Dim, ...],
+    table: Table, span: Span,
+) -> None:  # fmt: skip
+    """Store all lanes of a value as vectors."""
+    part, n = body.context.namer.fresh("part"), vector.length
+    with _each_vector(body, vector, looped, table, late=True) as (counter, element):
         shift = f"const int {counter} = {body.context.vector_counter(vector.dim)} * {n}"
-        body.writer.statement(f"{type_} {part}[{n}];", op.span)
+        body.writer.statement(f"{type_} {part}[{n}];", span)
         text = f"it_each({element}, {n}) {{ {shift} + {element}; {part}[{element}] = {value.text}; }}"
         body.writer.line(body.loops.render(text))
         body.writer.line(f"{shift};")
         body.writer.line(body.loops.render(f"{condition}it_store<{n}>({place}, {part});"))
-    with _otherwise(body):
-        body.loops.act(f"{condition}{single}", table, looped, op.span)
 
 
 @contextmanager

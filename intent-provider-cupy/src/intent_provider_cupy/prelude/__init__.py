@@ -28,6 +28,8 @@ arithmetic.cuh
     ``it_add``, ``it_mul``, ... of integers that wrap, ``it_max``, ``it_min`` with NaN winning, ``it_each``, ``it_doubling``: loops;
 functions.cuh
     ``it_sigmoid``, ``it_lgamma``, ...: functions that the library lacks or computes too coarsely.
+matrix.cuh
+    ``it_load_matrices<COUNT, TURNED>(out, piece, index)``: operands of ``it_mma`` from shared memory; ``it_mma_into``.
 async.cuh
     ``it_copy_async<N>(piece, i, base, j, valid)``: N elements (4, 8 or 16 bytes) to shared memory, zeros if not valid;
     ``it_commit_async()``, ``it_wait_async<GROUPS>()``.
@@ -57,6 +59,7 @@ ORDER: Final = (
     "warp",
     "atomics",
     "mma",
+    "matrix",
     "async",
 )
 """The files, each after those it uses."""

@@ -1,0 +1,42 @@
+#ifndef IT_MATRIX_CUH
+#define IT_MATRIX_CUH
+// COUNT matrices of 8 rows of 16 bytes from shared memory, for it_mma: lane 8 * k + r gives the index of row r of matrix k,
+// and gets, for each matrix in turn, the four bytes of row lane / 4 from byte 4 * (lane % 4) on; turned: of 16-bit elements,
+// those of column lane / 4 in rows 2 * (lane % 4) and the next.
+#if defined(INTENT_CPU)
+template <int COUNT, bool TURNED, class T, class I> IT_FN void it_load_matrices(T* out, const T* piece, I index) {
+    constexpr int run = 4 / (int)sizeof(T);
+    const int lane = threadIdx.x & 31;
+    for (int k = 0; k < COUNT; ++k)
+        for (int j = 0; j < run; ++j) {
+            const int row = TURNED ? lane % 4 * 2 + j : lane / 4, column = TURNED ? lane / 4 : lane % 4 * run + j;
+            const I from = it_shuffle(index, k * 8 + row);
+            out[k * run + j] = it_load(piece, from + column);
+        }
+}
+#else
+template <int COUNT, bool TURNED, class T, class I> IT_FN void it_load_matrices(T* out, const T* piece, I index) {
+    static_assert(COUNT == 2 || COUNT == 4, "two or four matrices");
+    const unsigned from = (unsigned)__cvta_generic_to_shared(piece + index);
+    unsigned w[COUNT];
+    if constexpr (COUNT == 4 && TURNED)
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+                     : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "r"(from) : "memory");
+    else if constexpr (COUNT == 4)
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+                     : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "r"(from) : "memory");
+    else if constexpr (TURNED)
+        asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0,%1}, [%2];" : "=r"(w[0]), "=r"(w[1]) : "r"(from) : "memory");
+    else
+        asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0,%1}, [%2];" : "=r"(w[0]), "=r"(w[1]) : "r"(from) : "memory");
+    memcpy(out, w, sizeof(w));
+}
+#endif
+
+// it_mma into four sums that need not lie together.
+template <class T, class A> IT_FN void it_mma_into(A& c0, A& c1, A& c2, A& c3, const T* a, const T* b) {
+    A d[4] = {c0, c1, c2, c3};
+    it_mma(d, a, b);
+    c0 = d[0], c1 = d[1], c2 = d[2], c3 = d[3];
+}
+#endif
