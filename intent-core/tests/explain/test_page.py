@@ -10,6 +10,7 @@ import pytest
 
 import intent
 import intent.language as I
+from intent.explain.page import _json
 from intent.explain.page.markup import Html, tag
 
 VOID = {"meta", "br", "hr", "input", "img", "link"}
@@ -142,6 +143,42 @@ def test_the_picture_shows_the_programs_and_what_they_touch(explained, kernel, e
         touched = {a.resource for s in report.segments if s.group == scene.group for a in s.accesses}
         assert {t.name for t in scene.tensors} == touched
         assert all(any(a.get("data-resource") == name for a in page.classes("glyph")) for name in touched)
+
+
+def test_boxes_stand_where_the_elements_are(explained):
+    extents = {"B": 2, "G": 3, "C": 4, "L": 50}
+    artifact, report = explained(deep, extents)
+    page = Page(artifact.explain(format="html", extents=extents))
+    drawn = json.loads(next(t for t in page.texts["script"] if t.startswith("{")))["0"]
+    written = drawn["verbs"].index("write")
+    (access,) = [a.id for a in report.segments[0].accesses if a.verb == "write"]
+    body, layers = rectangles(page, "y")
+    for sample, boxes in zip(report.picture.scenes[0].samples, drawn["samples"], strict=True):
+        b, g, c, n = next(f.swept for f in sample.footprints if f.access == access)
+        swept, _, _, layer = boxes[written]
+        for (x, y, w, h), rows, columns, (left, top, width, height) in (
+            (swept, (c, 4), (n, 50), body),
+            (layer, (b, 2), (g, 3), layers),
+        ):
+            assert x == pytest.approx(left + width * columns[0].low / columns[1], abs=0.2)
+            assert x + w == pytest.approx(left + width * (columns[0].high + 1) / columns[1], abs=0.2)
+            assert y == pytest.approx(top + height * rows[0].low / rows[1], abs=0.2)
+            assert y + h == pytest.approx(top + height * (rows[0].high + 1) / rows[1], abs=0.2)
+    assert len({tuple(boxes[written][3]) for boxes in drawn["samples"]}) == len(
+        {s.blocks[:2] for s in report.picture.scenes[0].samples}
+    )
+
+
+def rectangles(page, name):
+    """The rectangle of a resource and that of its layers: the first two after its group opens."""
+    tags = iter(page.tags)
+    next(a for _, a in tags if a.get("data-resource") == name)
+    found = [next(a for t, a in tags if t == "rect") for _ in range(2)]
+    return [tuple(float(a[k]) for k in ("x", "y", "width", "height")) for a in found]
+
+
+def test_data_cannot_end_its_script():
+    assert _json({"a": "</script>&"}) == '{"a":"\\u003c/script\\u003e\\u0026"}'
 
 
 @intent.kernel

@@ -9,7 +9,9 @@ import pytest
 
 import intent
 import intent.language as I
-from intent.construct.plan import GroupPlan, Plan, serial
+from intent.construct.plan import GroupPlan, Plan, resident, serial
+from intent.physical import Guard
+from intent.types.extent import symbol
 
 
 @intent.kernel
@@ -99,6 +101,49 @@ def test_what_data_decides_is_not_made_up(explained):
     for _, (box,) in footprints(report, "x"):
         assert [s.known for s in box.swept] == [False]
         assert spans(box.swept) == ((0, 49),)
+
+
+@intent.kernel
+def reversed_rows(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")]):
+    M, N = x.shape
+    for i in I.parallel(I.domain(0, M)):
+        y[i, :] = x[M - 1 - i, :]
+
+
+def test_coordinates_may_run_backwards(explained):
+    _, report = explained(reversed_rows, {"M": 37, "N": 5})
+    rows = [0] * 37
+    written = {s.program: box for s, (box,) in footprints(report, "y")}
+    for sample, (box,) in footprints(report, "x"):
+        read, (low, high) = spans(box.swept)[0], spans(written[sample.program].swept)[0]
+        assert read == (36 - high, 36 - low)
+        for row in range(read[0], read[1] + 1):
+            rows[row] += 1
+    assert rows == [1] * 37
+
+
+K, N = symbol("K"), symbol("N")
+
+
+@pytest.mark.parametrize(
+    ("walk", "guards", "kinds"),
+    [
+        (resident(32), (), {"at_most"}),
+        (resident(32), (Guard(kind="equal", extent=K, bound=32),), {"equal"}),
+        (
+            serial(16),
+            (Guard(kind="divisible", extent=K, bound=16), Guard(kind="divisible", extent=N, bound=32)),
+            {"divisible"},
+        ),
+    ],
+)
+def test_made_up_extents_fit_every_kind_of_guard(walk, guards, kinds):
+    group = GroupPlan(instance=(("axis_M", 16), ("axis_N", 32)), inner=(("axis_K", walk),))
+    artifact = intent.compile(matmul, "reference", plan=Plan(groups=(group,), guards=guards))
+    sizes = {e.name: e.value for e in artifact.report().picture.extents}
+    assert {guard.kind for guard in artifact.program.guards} == kinds
+    for guard in artifact.program.guards:
+        assert guard.holds(sizes[str(guard.extent)])
 
 
 def test_an_empty_launch_has_no_program(explained):

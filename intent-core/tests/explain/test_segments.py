@@ -4,6 +4,7 @@ import pytest
 
 import intent
 import intent.language as I
+from intent.construct.plan import GroupPlan, Plan, serial
 from intent.physical import Atomic, Load, Store
 
 
@@ -122,6 +123,25 @@ def test_loops_and_branches_nest(explained):
     assert (buffer.name, buffer.role, buffer.scope) == ("row", "declared", "program")
     assert buffer.shape[0].text == "N"
     assert buffer.place.text.startswith("row = I.buffer")
+
+
+@intent.kernel
+def batched(x: I.In[I.f32, ("B", "G", "N")], y: I.Out[I.f32, ("B", "G", "N")]):
+    for b, g in I.parallel((I.domain(0, x.shape[0]), I.domain(0, x.shape[1]))):
+        y[b, g, :] = x[b, g, :] - I.reduce.max(x[b, g, :], axis=0)
+
+
+def test_what_the_id_is_decoded_into_has_names():
+    inner = (("axis_N", serial(8)),)
+    plan = Plan(groups=(GroupPlan(instance=(("axis", 1), ("axis_2", 4)), inner=inner),))
+    artifact = intent.compile(batched, "reference", plan=plan)
+    (segment,) = artifact.report().segments
+    definitions = {d.name: d.text for d in segment.definitions}
+    assert definitions["axis"] == "program // ceildiv(G, 4)"
+    assert definitions["axis_2_start"] == "program % ceildiv(G, 4) * 4"
+    assert definitions["axis_2"] == "axis_2_start + [0..3]"
+    (write,) = [a for a in segment.accesses if a.verb == "write"]
+    assert [c.expression for c in write.coordinates][:2] == ["axis", "axis_2"]
 
 
 @intent.kernel

@@ -264,11 +264,15 @@ class Moved:
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """Bytes between the kernel and memory, and floating-point operations."""
+    """Bytes between the kernel and memory, and operations: all of them, and by kind.
+
+    ``unknown``: what is not counted, because data decides it.
+    """
 
     moved: tuple[Moved, ...]
     once: Quantity
     requested: Quantity
+    operations: Quantity
     pointwise: Quantity
     reductions: Quantity
     contractions: Quantity

@@ -1,4 +1,4 @@
-"""What a launch has to move and to compute: bytes per view, floating-point operations by kind."""
+"""What a launch has to move and to compute: bytes per view, operations by kind."""
 
 from __future__ import annotations
 
@@ -101,6 +101,7 @@ def work(program: Program, env: Environment | None) -> Work:
         moved=tuple(moved),
         once=total(once).quantity,
         requested=total(requested).quantity,
+        operations=total((*counts.pointwise, *counts.reductions, *counts.contractions)).quantity,
         pointwise=total(counts.pointwise).quantity,
         reductions=total(counts.reductions).quantity,
         contractions=total(counts.contractions).quantity,

@@ -50,8 +50,6 @@ def _tiles(report: Report) -> list[Html]:
     total = sum(stage.milliseconds for stage in report.stages)
     groups = len(report.segments)
     work = report.work
-    flops = [q.value for q in (work.pointwise, work.reductions, work.contractions)]
-    known = [n for n in flops if n is not None]
     one = report.length.value == 1
     tiles = [
         _tile(
@@ -61,12 +59,10 @@ def _tiles(report: Report) -> list[Html]:
         ),
         _tile(bytes_of(work.once), "have to move", _requested(report)),
     ]
-    if len(known) == len(flops):
-        once = work.once.value
-        ratio = f"{_rounded(sum(known) / once)} per byte that has to move" if once else ""
-        tiles.append(_tile(amount(sum(known)), "floating-point operations", ratio))
-    else:
-        tiles.append(_tile(_sum(report), "floating-point operations", ""))
+    count, once = work.operations, work.once.value
+    ratio = f"{_rounded(count.value / once)} per byte that has to move" if count.value and once else ""
+    shown = count.text if count.value is None else amount(count.value)
+    tiles.append(_tile(shown, "arithmetic operations", ratio))
     tiles.append(_tile(f"{total:.0f} ms", "to compile", f"{len(report.stages)} stages"))
     return tiles
 
@@ -78,12 +74,6 @@ def _rounded(value: float) -> str:
 def _requested(report: Report) -> str:
     text = f"{bytes_of(report.work.requested)} as requested"
     return f"{text}, and what data decides" if report.work.unknown else text
-
-
-def _sum(report: Report) -> str:
-    work = report.work
-    counts = [q.text for q in (work.pointwise, work.reductions, work.contractions) if q.text != "0"]
-    return " + ".join(counts) or ("?" if work.unknown else "0")
 
 
 def _short(quantity: Quantity) -> str:

@@ -12,7 +12,8 @@ __all__ = ["accesses", "conditions", "plan", "storage"]
 
 
 def _table(heads: Iterable[str], rows: Iterable[Html], name: str = "") -> Html:
-    head = tag("thead", tag("tr", join([tag("th", text) for text in heads])))
+    names = {"bytes": "number", "passes": "number"}
+    head = tag("thead", tag("tr", join([tag("th", text, class_=names.get(text)) for text in heads])))
     return tag("div", tag("table", head, tag("tbody", join(rows)), class_=name or None), class_="wide")
 
 
