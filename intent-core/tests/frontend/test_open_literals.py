@@ -120,3 +120,21 @@ def test_the_first_use_counts():
         lower(two_uses)
     assert found.value.span is not None
     assert found.value.span.source.strip().startswith("z[...]")
+
+
+@kernel
+def constants_of_python(x: X, y: I.Out[I.i64, (4,)], z: Y):
+    n = I.cast(x.shape[0], I.i64) - 7
+    y[0] = n**3
+    for at, value in zip((1, 2), (20, 30), strict=True):
+        y[at] = value
+    for at in reversed((3,)):
+        y[at] = 40
+    z[...] = I.minimum(x[...], float("-inf"))
+
+
+def test_numbers_and_tuples_that_python_makes(run):
+    y, z = np.zeros(4, np.int64), np.zeros(4, np.float32)
+    run(constants_of_python, VALUES, y, z)
+    assert y.tolist() == [-27, 20, 30, 40]
+    assert z.tolist() == [-np.inf] * 4

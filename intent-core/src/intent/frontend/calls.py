@@ -131,6 +131,11 @@ def _builtin(
         if isinstance(args[0], Tuple):
             pairs = (Tuple(items=(Literal(value=k), item)) for k, item in enumerate(args[0].items))
             return Tuple(items=tuple(pairs))
+    tuples = bool(args) and all(isinstance(a, Tuple) for a in args) and set(kwargs) <= {"strict"}
+    if value in (builtins.zip, builtins.reversed) and tuples:
+        return _tuples(value is builtins.zip, [a for a in args if isinstance(a, Tuple)])
+    if value is builtins.float and len(args) == 1 and isinstance(args[0], PyConst):
+        return _fold(lowering, value, [args[0].value], name)  # float("inf")
     if args and all(isinstance(a, Literal) for a in args) and not kwargs and _foldable(value):
         return _fold(lowering, value, [a.value for a in args if isinstance(a, Literal)], name)
     if (
@@ -169,12 +174,21 @@ _INSTEAD = {
 }
 
 
+def _tuples(zipped: bool, parts: Sequence[Tuple]) -> Tuple:
+    """``zip`` and ``reversed`` of tuples, as loops over tuples use them."""
+    if zipped:
+        return Tuple(
+            items=tuple(Tuple(items=items) for items in zip(*(p.items for p in parts), strict=False))
+        )
+    return Tuple(items=tuple(reversed(parts[0].items)))
+
+
 def _foldable(value: object) -> bool:
     plain = (builtins.min, builtins.max, builtins.abs, builtins.int, builtins.float, builtins.bool)
     return value in plain or getattr(value, "__module__", None) == math.__name__
 
 
-def _fold(lowering: Lowering, function: object, args: list[bool | int | float], name: str) -> FrontValue:
+def _fold(lowering: Lowering, function: object, args: Sequence[object], name: str) -> FrontValue:
     try:
         value = function(*args)  # type: ignore[operator]
     except (ArithmeticError, ValueError, TypeError) as error:

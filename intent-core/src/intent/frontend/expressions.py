@@ -177,10 +177,23 @@ def binary(lowering: Lowering, op: ast.operator, lhs: FrontValue, rhs: FrontValu
     symbolic = lowering.builder.symbolic(fn, lhs, rhs)
     if symbolic is not None:
         return symbolic
-    if fn == "pow" and isinstance(rhs, Literal) and rhs.value == 2 and not isinstance(rhs.value, bool):
-        data = lowering.builder.data(lhs, symbol)
-        return lowering.builder.pointwise("mul", data, data, what=symbol)
+    if fn == "pow" and isinstance(rhs, Literal) and not isinstance(rhs.value, bool):
+        dtype = lowering.builder.dtype_of(lhs)
+        whole = type(rhs.value) is int and dtype is not None and dtype.is_integer
+        if rhs.value == 2 or (whole and 1 <= rhs.value <= _PRODUCTS):
+            return _repeated_product(lowering, lowering.builder.data(lhs, symbol), int(rhs.value), symbol)
     return lowering.builder.pointwise(fn, lhs, rhs, what=symbol)
+
+
+_PRODUCTS = 16
+"""The highest constant power of an integer that is written out."""
+
+
+def _repeated_product(lowering: Lowering, base: Tensor, power: int, symbol: str) -> Tensor:
+    product = base
+    for _ in range(power - 1):
+        product = lowering.builder.pointwise("mul", product, base, what=symbol)
+    return product
 
 
 def _refuse_constant(lowering: Lowering, fn: str, symbol: str, lhs: FrontValue, rhs: int) -> None:
