@@ -28,7 +28,7 @@ def load(body: Body, op: Load) -> None:
     body.hazards.touch(op)
     table = body.placing.table_of(op)
     home = buffers.home(body, op.source)
-    valid = _condition(body.use(op.valid, table) if op.valid is not None else None)
+    valid = condition_of(body.use(op.valid, table) if op.valid is not None else None)
     fill = typed(body.use(op.fill, table) if op.fill is not None else literal(0, op.source.dtype))
     if home.registers is not None:
         value = buffers.read_registers(body, op, table, home)
@@ -46,7 +46,7 @@ def load(body: Body, op: Load) -> None:
     body.define(op.result, value, op.span, table, statement=True, hint=f"{op.source.name}_value")
 
 
-def _condition(valid: Value | None) -> Value | None:
+def condition_of(valid: Value | None) -> Value | None:
     """A predicate, None if it is always true."""
     return None if valid is None or (valid.literal and valid.text == "true") else valid
 
@@ -66,7 +66,7 @@ def store(body: Body, op: Store) -> None:
     body.hazards.touch(op)
     table = body.placing.table_of(op)
     value = body.use(op.value, table)
-    valid = _condition(body.use(op.valid, table) if op.valid is not None else None)
+    valid = condition_of(body.use(op.valid, table) if op.valid is not None else None)
     home = buffers.home(body, op.target)
     if home.registers is not None:
         buffers.write_registers(body, op, table, home, value, valid)

@@ -51,6 +51,7 @@ from intent_provider_cupy.emit.names import Namer
 from intent_provider_cupy.emit.placing import Placing
 from intent_provider_cupy.emit.scratch import Scratch
 from intent_provider_cupy.emit.signature import SignatureBuilder
+from intent_provider_cupy.emit.tensor import Tile
 from intent_provider_cupy.emit.usage import Usage
 from intent_provider_cupy.emit.value import Prec, Value, Width, mention, union_dims, union_refs
 from intent_provider_cupy.emit.writer import Writer
@@ -72,6 +73,7 @@ class Context:
     scratch: Scratch
     threads: int
     widest: int = 16
+    stages: int = 1
     program_id: str = ""
     counters: dict[Dim, str] = field(default_factory=dict)
     special: dict[tuple[Dim, str], str] = field(default_factory=dict)
@@ -109,6 +111,12 @@ class Body:
         self.loops = Loops(writer, self._alive, context.counter)
         self.hazards = Hazards(self)
         self.preamble: list[str] = []
+        self.hidden: set[int] = set()
+        """Operations that are written elsewhere: what a pipeline copies ahead."""
+        self.staged: dict[int, tuple[Tile, str]] = {}
+        """Operands that stand in a pipeline's tile: the tile, and the name of the stage's number."""
+        self.depth = 0
+        """Loops around what is being written."""
         self.buffers: dict[int, buffers.Home] = {}
         self._bases: dict[tuple[int, Dim], str] = {}
 
@@ -234,7 +242,7 @@ class Body:
     def region(self, region: Region) -> None:
         """Write the live operations of the region in order."""
         for op in region.ops:
-            if self.usage.live(op):
+            if self.usage.live(op) and op.id not in self.hidden:
                 self.op(op)
 
     def op(self, op: Op) -> None:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from intent.physical import Fragment, If, Loop, Region, While
 from intent.types import Span
+from intent_provider_cupy.emit import pipeline
 from intent_provider_cupy.emit.literals import c_type, typed
 from intent_provider_cupy.emit.loops import Variable
+from intent_provider_cupy.emit.pipeline import Pipeline
 from intent_provider_cupy.emit.value import Prec, Value, mention
 
 if TYPE_CHECKING:
@@ -17,19 +19,40 @@ if TYPE_CHECKING:
 
 
 def loop(body: Body, op: Loop) -> None:
-    """``for (i = begin; i < end; i += step)``."""
+    """``for (i = begin; i < end; i += step)``; operands of contractions may be copied ahead."""
     main = body.placing.main
     begin, end, step = (body.use(f, main) for f in (op.begin, op.end, op.step))
     carries = _carries(body, op.results, op.body.args[1:], op.inits, op.span)
+    ahead = pipeline.pipeline_of(body, op)
     iv = op.body.args[0]
     name = body.context.namer.fresh(iv.name or "i")
     width = body.context.bounds.width(iv)
-    body.put(iv, Value(text=name, prec=Prec.ATOM, dtype=iv.dtype, width=width), main)
     advance = f"++{name}" if step.text == "1" else f"{name} += {step.text}"
     head = f"for ({c_type(iv.dtype, width)} {name} = {begin.text}; {name} < {end.at(Prec.SHIFT)}; {advance})"
-    with _again(body, (op.body,)), body.block(head, op.span):
-        body.region(op.body)
-        _assign(body, op.body.yields, op.body.args[1:], carries, op.span)
+    with _again(body, (op.body,)):
+        if ahead is not None:
+            _begin(body, ahead, op)
+            pipeline.fill_first(body, ahead, op, begin, end, step)
+        with body.block(head, op.span):
+            if ahead is not None:
+                pipeline.advance(body, ahead, op, name, end, step)
+            body.put(iv, Value(text=name, prec=Prec.ATOM, dtype=iv.dtype, width=width), main)
+            body.depth += 1
+            body.region(op.body)
+            body.depth -= 1
+            _assign(body, op.body.yields, op.body.args[1:], carries, op.span)
+            if ahead is not None:
+                pipeline.turn(body, ahead)
+
+
+def _begin(body: Body, ahead: Pipeline, op: Loop) -> None:
+    """Note what the passes find in shared memory."""
+    pipeline.declare(body, ahead, nested=body.depth > 0)
+    body.hidden |= ahead.hidden
+    body.staged.update((s.load.result.id, (s.tile, ahead.slot)) for s in ahead.staged)
+    ends, steps = body.context.bounds.interval(op.end), body.context.bounds.interval(op.step)
+    if ends is not None and steps is not None:
+        body.context.bounds.require(ends.high + steps.high * ahead.stages)
 
 
 def while_loop(body: Body, op: While) -> None:
@@ -38,10 +61,12 @@ def while_loop(body: Body, op: While) -> None:
     for argument, variable in zip(op.condition.args, carries, strict=True):
         _stand(body, argument, variable)
     with _again(body, (op.condition, op.body)), body.block("for (;;)", op.span):
+        body.depth += 1
         body.region(op.condition)
         condition = body.use(op.condition.yields[0], body.placing.main)
         body.statement(f"if (!{condition.at(Prec.UNARY)}) break;", op.span)
         body.region(op.body)
+        body.depth -= 1
         _assign(body, op.body.yields, op.body.args, carries, op.span)
 
 

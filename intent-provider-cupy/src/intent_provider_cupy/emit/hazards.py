@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from intent.physical import Atomic, Buffer, Dim, Fence, Load, Op, Region, Store, View
+from intent.physical import Atomic, Buffer, Dim, Fence, Load, Region, Store, View
 from intent.physical.fragment import Resource
 from intent.physical.walk import walk
 
@@ -40,7 +40,7 @@ class Hazards:
 
     def fence(self, op: Fence) -> None:
         """A fence of the program: a barrier, unless nothing was accessed since the last one."""
-        if any(_may_meet(op.target, a.resource) for a in self._pending):
+        if any(may_meet(op.target, a.resource) for a in self._pending):
             self._body.barrier()
 
     def touch(self, op: Load | Store | Atomic) -> None:
@@ -77,12 +77,12 @@ class Hazards:
 
 
 def _conflict(a: _Access, b: _Access) -> bool:
-    if not (a.writes or b.writes) or not _may_meet(a.resource, b.resource):
+    if not (a.writes or b.writes) or not may_meet(a.resource, b.resource):
         return False
     return a.lanes is None or a.lanes != b.lanes
 
 
-def _may_meet(a: Resource, b: Resource) -> bool:
+def may_meet(a: Resource, b: Resource) -> bool:
     """Whether two resources may share elements; undeclared views may be the very same ones (language, decision 7)."""
     if isinstance(a, Buffer) or isinstance(b, Buffer):
         return isinstance(a, Buffer) and isinstance(b, Buffer) and a.id == b.id
@@ -96,8 +96,3 @@ def _may_meet(a: Resource, b: Resource) -> bool:
 def _differ(a: View, b: View) -> bool:
     pairs = zip(a.shape, b.shape, strict=True)
     return any(x.const is not None and y.const is not None and x.const != y.const for x, y in pairs)
-
-
-def accesses(op: Op) -> bool:
-    """Whether the operation touches memory."""
-    return isinstance(op, Load | Store | Atomic)

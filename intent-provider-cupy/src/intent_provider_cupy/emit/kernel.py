@@ -48,7 +48,7 @@ class KernelEmitter:
         self._context = Context(
             namer=self._namer, signature=self._builder, bounds=self._bounds, scalars=self._scalars, extents=extents,
             scratch=Scratch(), threads=threads_for(program.segments, knobs),
-            widest=knobs.get("vector_bytes", ACCESS_BYTES),
+            stages=knobs.get("num_stages", 1), widest=knobs.get("vector_bytes", ACCESS_BYTES),
         )  # fmt: skip
 
     def emit(self) -> Emitted:

@@ -88,6 +88,10 @@ class Placing:
         """The tables in which the operation runs; several only if it costs nothing."""
         return tuple(self.tables[k] for k in self._indices(op))
 
+    def users(self, fragment: Fragment) -> set[int]:
+        """The operations that read a value; -1 stands for a region that yields it."""
+        return self._users[fragment.id]
+
     def wanted(self, fragment: Fragment) -> tuple[Table, ...]:
         """The tables, besides those it is computed in, to which the fragment is brought through shared memory."""
         if not fragment.dims:

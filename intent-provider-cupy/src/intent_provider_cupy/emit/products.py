@@ -27,8 +27,8 @@ class Product:
     """The plan of one contraction.
 
     ``tensor``: on tensor cores, ``rows`` the operand whose free dim is in the rows. ``tiles``: operands in shared
-    memory, sums in registers. ``products``: products lane by lane, then a reduction. ``depth``: contracted lanes of one step of
-    the tensor cores, whose operands are of type ``fed``.
+    memory, sums in registers. ``products``: products lane by lane, then a reduction. ``depth``: contracted lanes of
+    one step of the tensor cores, whose operands are of type ``fed``.
     """
 
     op: Contract

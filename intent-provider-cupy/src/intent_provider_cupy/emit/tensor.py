@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -59,23 +60,35 @@ def tile_of(body: Body, product: Product, fragment: Fragment, hint: str = "") ->
 
 
 def multiply(body: Body, product: Product, sums: Variable, table: Table) -> None:
-    """Add the product of both operands to the sums."""
-    tiles = [tile_of(body, product, f) for f in (product.rows, product.columns)]
-    body.context.scratch.exchange(sum(_bytes(t, product) for t in tiles))
-    convert.begin_exchange(body)
+    """Add the product of both operands to the sums; those that no pipeline has copied go to shared memory first."""
+    sides = (product.rows, product.columns)
+    tiles, bases, fresh = [], [], []
     offset = 0
-    for tile in tiles:
-        place = f"scratch + {offset}" if offset else "scratch"
-        body.writer.line(f"{tile.type}* const {tile.name} = it_piece<{tile.type}>({place}, {tile.elements});")
-        offset += _bytes(tile, product)
-    for tile in tiles:
-        put(body, product, tile)
-    body.barrier()
-    run(body, product, tiles[0], tiles[1], sums, table)
-    body.context.scratch.dirty = True
+    for side in sides:
+        staged = body.staged.get(side.id)
+        tile = staged[0] if staged is not None else tile_of(body, product, side)
+        tiles.append(tile)
+        bases.append(f"{staged[1]} * {tile.elements} + " if staged is not None else "")
+        if staged is None:
+            fresh.append((tile, offset))
+            offset += tile_bytes(tile, product)
+    if fresh:
+        body.context.scratch.exchange(offset)
+        convert.begin_exchange(body)
+        for tile, start in fresh:
+            place = f"scratch + {start}" if start else "scratch"
+            body.writer.line(
+                f"{tile.type}* const {tile.name} = it_piece<{tile.type}>({place}, {tile.elements});"
+            )
+        for tile, _ in fresh:
+            put(body, product, tile)
+        body.barrier()
+        body.context.scratch.dirty = True
+    run(body, product, tiles, bases, sums, table)
 
 
-def _bytes(tile: Tile, product: Product) -> int:
+def tile_bytes(tile: Tile, product: Product) -> int:
+    """Bytes of one tile, up to where the next one may begin."""
     return -(-tile.elements * product.fed.bytes // 128) * 128
 
 
@@ -98,8 +111,11 @@ def put(body: Body, product: Product, tile: Tile) -> None:
     body.loops.act(f"{condition}it_store({place}, {value.text});", home, looped, product.op.span)
 
 
-def run(body: Body, product: Product, rows: Tile, columns: Tile, sums: Variable, table: Table) -> None:
+def run(
+    body: Body, product: Product, tiles: Sequence[Tile], bases: Sequence[str], sums: Variable, table: Table
+) -> None:
     """Products of the tiles, a step of the contracted lanes after the other."""
+    rows, columns = tiles
     body.flush()
     m, n = product.row_dim, product.column_dim
     high, wide = table.registers(m) // 2, table.registers(n) // 2
@@ -107,8 +123,8 @@ def run(body: Body, product: Product, rows: Tile, columns: Tile, sums: Variable,
     span: Span = product.op.span
     run_ = ROW_BYTES // product.fed.bytes
     at = [fresh("rows_at"), fresh("columns_at")]
-    body.writer.statement(f"const int {at[0]} = {_rows_at(rows, m, run_, table)};", span)
-    line(f"const int {at[1]} = {_columns_at(columns, n, run_, table)};")
+    body.writer.statement(f"const int {at[0]} = {bases[0]}{_rows_at(rows, m, run_, table)};", span)
+    line(f"const int {at[1]} = {bases[1]}{_columns_at(columns, n, run_, table)};")
     step, i, j, a, b = (fresh(x) for x in ("step_k", "tile_m", "tile_n", "a", "b"))
     pairs = max(1, wide // 2)
     count = 4 if wide > 1 else 2

@@ -61,6 +61,16 @@ def store(
         body.loops.act(f"{condition}{single}", table, looped, op.span)
 
 
+def either(
+    body: Body, vector: Vector, many: str, single: str, looped: tuple[Dim, ...], table: Table, span: Span
+) -> None:
+    """The statement ``many`` for each vector where the layout allows it, ``single`` for each lane elsewhere."""
+    with _chosen(body, vector), _each_vector(body, vector, looped, table):
+        body.writer.statement(body.loops.render(many), span)
+    with _otherwise(body):
+        body.loops.act(single, table, looped, span)
+
+
 def write(
     body: Body, vector: Vector, value: Value, place: str, condition: str, type_: str, looped: tuple[Dim, ...],
     table: Table, span: Span,

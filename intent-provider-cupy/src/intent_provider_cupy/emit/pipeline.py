@@ -1,0 +1,243 @@
+"""Operands of contractions in a counted loop, copied to shared memory some passes ahead of their use.
+
+Several copies of each operand's tile take turns. A pass waits for its own tiles, starts the copies of a later pass
+into the tiles that the pass before it has left, and computes. Where the layout does not allow copies in the
+background, the same tiles are filled through registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from intent.physical import (
+    Argument,
+    Atomic,
+    Bitcast,
+    Broadcast,
+    Cast,
+    Constant,
+    Contract,
+    Fragment,
+    Lane,
+    LaunchValue,
+    Load,
+    Loop,
+    Op,
+    Pointwise,
+    Store,
+    View,
+)
+from intent.physical.walk import operands_of, regions_of, walk
+from intent_provider_cupy.emit import access, vectored
+from intent_provider_cupy.emit.hazards import may_meet
+from intent_provider_cupy.emit.literals import c_type, literal, typed
+from intent_provider_cupy.emit.products import Product
+from intent_provider_cupy.emit.tensor import Tile, tile_bytes, tile_of
+from intent_provider_cupy.emit.value import Prec, Value
+from intent_provider_cupy.emit.vectors import Vector, vector_of
+
+if TYPE_CHECKING:
+    from intent_provider_cupy.emit.body import Body
+
+_PURE = (Constant, LaunchValue, Argument, Lane, Pointwise, Cast, Bitcast, Broadcast)
+SHARED_LIMIT = 160 * 1024
+"""Most bytes of the tiles of one loop: what a block may have on every target."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Staged:
+    """One operand: its load, its tile (of one stage) and how it is copied."""
+
+    load: Load
+    product: Product
+    tile: Tile
+    vector: Vector
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pipeline:
+    """The operands of one loop that are copied ahead, and the operations that only their addresses need."""
+
+    staged: tuple[Staged, ...]
+    addresses: tuple[Op, ...]
+    hidden: frozenset[int]
+    stages: int
+    slot: str
+
+
+def pipeline_of(body: Body, loop: Loop) -> Pipeline | None:
+    """The pipeline of a loop, None if nothing in it can be copied ahead."""
+    written = [op.target for op in walk(loop.body) if isinstance(op, Store | Atomic)]
+    inside = {r.id: op for op in loop.body.ops for r in op.results}
+    found: list[Staged] = []
+    addresses: dict[int, Op] = {}
+    for op in loop.body.ops:
+        if not isinstance(op, Contract) or body.placing.products[op.id].kind != "tensor":
+            continue
+        product = body.placing.products[op.id]
+        for side in (product.rows, product.columns):
+            load = inside.get(side.id)
+            if not isinstance(load, Load) or not _copied(body, load, product, written):
+                continue
+            needed = _addresses(load, loop, inside)
+            vector = _vector(body, load, product)
+            if needed is None or vector is None:
+                continue
+            found.append(Staged(load=load, product=product, tile=tile_of(body, product, side), vector=vector))
+            addresses.update((o.id, o) for o in needed)
+    size = sum(tile_bytes(s.tile, s.product) for s in found)
+    stages = min(body.context.stages, SHARED_LIMIT // size) if size else 0
+    if stages < 2:
+        return None
+    ordered = tuple(op for op in loop.body.ops if op.id in addresses)
+    return Pipeline(
+        staged=tuple(found), addresses=ordered, hidden=_hidden(loop, ordered, found), stages=stages,
+        slot=body.context.namer.fresh("slot"),
+    )  # fmt: skip
+
+
+def _copied(body: Body, load: Load, product: Product, written: Sequence[object]) -> bool:
+    """Whether the tile holds just what is in memory, or zeros, and the loop does not change it."""
+    fill = body.placing.defined.get(load.fill.id) if load.fill is not None else None
+    zero = load.fill is None or (isinstance(fill, Constant) and fill.value == 0)
+    private = len(body.placing.users(load.result)) == 1
+    source = load.source
+    still = isinstance(source, View) and not any(may_meet(source, w) for w in written)  # type: ignore[arg-type]
+    return zero and private and still and source.dtype == product.fed
+
+
+def _vector(body: Body, load: Load, product: Product) -> Vector | None:
+    """Vectors along the tile's rows, of a size that copies in the background have."""
+    table = body.placing.table_of(load)
+    vector = vector_of(body, load, load.result.dims, table)
+    if vector is None or vector.length * product.fed.bytes not in (4, 8, 16):
+        return None
+    return vector
+
+
+def _addresses(load: Load, loop: Loop, inside: dict[int, Op]) -> list[Op] | None:
+    """The operations of the loop behind the load's coordinates and predicate; None if one reads memory or carries."""
+    carries = {a.id for a in loop.body.args[1:]}
+    pending: list[Fragment] = [*load.coordinates, *([load.valid] if load.valid is not None else [])]
+    found: dict[int, Op] = {}
+    while pending:
+        value = pending.pop()
+        if value.id in carries:
+            return None
+        op = inside.get(value.id)
+        if op is None or op.id in found:
+            continue
+        if (
+            isinstance(op, Load | Store | Atomic | Contract)
+            or any(True for _ in regions_of(op))
+            or len(op.results) != 1
+        ):
+            return None
+        found[op.id] = op
+        pending += operands_of(op)
+    return list(found.values())
+
+
+def _hidden(loop: Loop, addresses: Sequence[Op], staged: Sequence[Staged]) -> frozenset[int]:
+    """Operations that the pass itself need not compute: the loads, and what only they read."""
+    hidden = {s.load.id for s in staged}
+    readers: dict[int, set[int]] = {}
+    for op in loop.body.ops:
+        nested = [inner for region in regions_of(op) for inner in walk(region)]
+        for user in (op, *nested):
+            for operand in operands_of(user):
+                readers.setdefault(operand.id, set()).add(op.id)
+    yielded = {f.id for f in loop.body.yields}
+    for op in reversed(addresses):
+        if op.result.id not in yielded and readers.get(op.result.id, set()) <= hidden:
+            hidden.add(op.id)
+    return frozenset(hidden)
+
+
+def declare(body: Body, pipeline: Pipeline, nested: bool) -> None:
+    """Pieces of shared memory for the tiles of all stages."""
+    body.flush()
+    if nested:
+        body.barrier()  # the tiles may still be read by the last pass of an earlier round
+    for staged in pipeline.staged:
+        tile, stages = staged.tile, pipeline.stages
+        offset = body.context.scratch.keep(stages * tile_bytes(tile, staged.product))
+        count = stages * tile.elements
+        body.writer.line(f"{tile.type}* const {tile.name} = it_piece<{tile.type}>({offset}, {count});")
+
+
+def fill_first(body: Body, pipeline: Pipeline, loop: Loop, begin: Value, end: Value, step: Value) -> None:
+    """Start the copies of all stages but one."""
+    stage = body.context.namer.fresh("stage")
+    body.writer.line(f"it_each({stage}, {pipeline.stages - 1}) {{")
+    with body.writer.block():
+        ahead = f"{begin.at(Prec.SUM)} + {stage} * {step.at(Prec.UNARY)}" if begin.text != "0" else None
+        ahead = ahead or f"{stage} * {step.at(Prec.UNARY)}"
+        _issue(body, pipeline, loop, ahead, end, stage)
+    body.writer.line(f"int {pipeline.slot} = 0;")
+
+
+def advance(body: Body, pipeline: Pipeline, loop: Loop, index: str, end: Value, step: Value) -> None:
+    """At the head of a pass: wait for its tiles, start the copies of a later one."""
+    ahead_by = pipeline.stages - 1
+    body.flush()
+    body.writer.line(f"it_wait_async<{pipeline.stages - 2}>();")
+    body.barrier()
+    body.writer.line("{")
+    with body.writer.block():
+        free = body.context.namer.fresh("free")
+        body.writer.line(f"const int {free} = {pipeline.slot} == 0 ? {ahead_by} : {pipeline.slot} - 1;")
+        distance = step.text if ahead_by == 1 else f"{ahead_by} * {step.at(Prec.UNARY)}"
+        _issue(body, pipeline, loop, f"{index} + {distance}", end, free)
+
+
+def turn(body: Body, pipeline: Pipeline) -> None:
+    """At the end of a pass: the next stage's tiles."""
+    body.flush()
+    body.writer.line(f"{pipeline.slot} = {pipeline.slot} == {pipeline.stages - 1} ? 0 : {pipeline.slot} + 1;")
+
+
+def _issue(body: Body, pipeline: Pipeline, loop: Loop, ahead: str, end: Value, slot: str) -> None:
+    """Start the copies of the pass whose index is ``ahead``, if there is one, into the tiles of ``slot``."""
+    iv = loop.body.args[0]
+    width = body.context.bounds.width(iv)
+    name = body.context.namer.fresh(f"{iv.name or 'i'}_ahead")
+    body.writer.line(f"const {c_type(iv.dtype, width)} {name} = {ahead};")
+    body.writer.line(f"if ({name} < {end.at(Prec.SHIFT)}) {{")
+    values, left = dict(body.values), dict(body.left)
+    with body.writer.block():
+        body.put(iv, Value(text=name, prec=Prec.ATOM, dtype=iv.dtype, width=width), body.placing.main)
+        for op in pipeline.addresses:
+            body.op(op)
+        for staged in pipeline.staged:
+            _copy(body, staged, slot)
+        body.flush()
+    body.values, body.left = values, left
+    body.writer.line("it_commit_async();")
+
+
+def _copy(body: Body, staged: Staged, slot: str) -> None:
+    load, tile, vector = staged.load, staged.tile, staged.vector
+    table = body.placing.table_of(load)
+    offset = access.offset_of(body, load.source, load.coordinates, table)
+    valid = access.condition_of(body.use(load.valid, table) if load.valid is not None else None)
+    pointer = body.context.signature.view(load.source)  # type: ignore[arg-type]
+    to = f"{tile.name}, {slot} * {tile.elements} + {tile.index(body, table)}"
+    replica = access.replica_text(table, load.result.dims)
+    guard = f"if ({replica}) " if replica else ""
+    fits = tile.fast == vector.dim
+    test = valid.text if valid is not None else "true"
+    copy = f"{guard}it_copy_async<{vector.length}>({to}, {pointer}, {offset.text}, {test});"
+    single = f"it_load({pointer}, {offset.text})"
+    if valid is not None:
+        single = f"{valid.at(Prec.OR_ELSE)} ? {single} : {typed(literal(0, load.source.dtype)).text}"
+    store = f"{guard}it_store({to}, {single});"
+    looped = table.looped(load.result.dims)
+    body.loops.flush(body.loops.mentioned(copy + store))
+    if not fits:
+        body.loops.act(store, table, looped, load.span)
+        body.flush()
+        return
+    vectored.either(body, vector, copy, store, looped, table, load.span)
