@@ -105,6 +105,14 @@ def fuzz(session: nox.Session) -> None:
 
 
 @nox.session
+def mutants(session: nox.Session) -> None:
+    """Faults put into the compiler: 95 % must be found; arguments after ``--``: ``--each 40 --jobs 8``."""
+    _install(session, "coverage")
+    session.env["OPENBLAS_NUM_THREADS"] = "1"
+    session.run("python", "-m", "intent_testkit.mutants", *session.posargs)
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Ruff's rules and format, the import layers, and the changelog fragments."""
     _install(session, *LINTERS)
