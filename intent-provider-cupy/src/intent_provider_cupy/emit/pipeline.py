@@ -204,8 +204,8 @@ def _issue(body: Body, pipeline: Pipeline, loop: Loop, ahead: str, end: Value, s
     iv = loop.body.args[0]
     width = body.context.bounds.width(iv)
     name = body.context.namer.fresh(f"{iv.name or 'i'}_ahead")
-    body.writer.line(f"const {c_type(iv.dtype, width)} {name} = {ahead};")
-    body.writer.line(f"if ({name} < {end.at(Prec.SHIFT)}) {{")
+    body.writer.line(f"const {c_type(iv.dtype, width)} {name} = {body.loops.render(ahead)};")
+    body.writer.line(body.loops.render(f"if ({name} < {end.at(Prec.SHIFT)}) {{"))
     values, left = dict(body.values), dict(body.left)
     with body.writer.block():
         body.put(iv, Value(text=name, prec=Prec.ATOM, dtype=iv.dtype, width=width), body.placing.main)
