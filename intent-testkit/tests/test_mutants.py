@@ -89,7 +89,7 @@ def test_a_right_compiler_passes_its_trial(tmp_path: Path) -> None:
     [
         ("intent.construct.context", "Context.resident_point", "widen-guard", "softmax"),
         ("intent.construct.scan", "", "swap-operands", "affine_scan"),
-        ("intent.construct.reduce", "mask_dead", "drop-mask", "matmul"),
+        ("intent.construct.reduce", "mask_dead", "drop-mask", "softmax"),
         ("intent.construct.held", "Held.settle", "forget-fence", "prefix_plus_transpose"),
     ],
 )
