@@ -15,6 +15,7 @@ from intent.diagnostics import (
     NotADefinition,
     RemovedConstruct,
     UnknownIntrinsic,
+    UnknownKeyword,
 )
 from intent.language import resolve_signature
 from intent.language.definitions import fn, kernel
@@ -177,6 +178,7 @@ WRONG = {
     "x: I.In[I.f32, ('N',), I.constraints(alias='g', noalias=True)]": "exclude each other",
     "x: I.In[I.f32, ('N',), I.constraints(strides=(1, 1))]": "one entry for each axis",
     "x: I.In[I.f32, ('N',), I.constraints(strides=1)]": "one entry for each axis",
+    "x: I.Out[I.f32, ('N',), I.constraints(strides=(0,))]": "several written elements in one place",
     "x: I.In[I.f32, ('N',), I.constraints(strides=(1.0,))]": "1.0 is not a stride",
     "x: I.In[I.f32, ('N',), I.constraints(alias=1)]": "alias= names a group",
     "x: I.In[I.f32, ('N',), I.constraints(), 1]": "a view needs a dtype, a shape",
@@ -275,3 +277,26 @@ def test_views_and_constraints_print_as_written():
     assert repr(annotation) == "I.Out[f32, ('N',), I.constraints(strides=(1,), alias='g')]"
     assert repr(I.Constexpr[int]) == "I.Constexpr[int]"
     assert repr(I.constraints(noalias=True)) == "I.constraints(noalias=True)"
+
+
+def test_constraints_and_decorators_take_no_other_options():
+    with pytest.raises(UnknownKeyword, match="layout") as found:
+        I.constraints(layout="row_major")
+    assert found.value.span is not None
+    assert "layout" in found.value.span.source
+    for decorator in (kernel, fn):
+        with pytest.raises(UnknownKeyword, match="num_warps") as found:
+            decorator(num_warps=4)
+        assert found.value.span is not None
+        assert "num_warps" in found.value.span.source
+
+
+def test_the_wrong_constexpr_is_blamed_on_its_parameter():
+    @kernel
+    def k(y: I.Out[I.f32, ("N",)], n: I.Constexpr[int]):
+        y[...] = n
+
+    with pytest.raises(ConstexprWrongType) as found:
+        k.signature.bind_constexprs({"n": 1.5})
+    assert found.value.span is not None
+    assert "def k(" in found.value.span.source

@@ -8,12 +8,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from intent.diagnostics import NotSupportedYet, UnsupportedSyntax, WrongKind
+from intent import language
+from intent.diagnostics import IntentError, NotSupportedYet, UnsupportedSyntax, WrongKind
 from intent.frontend.intrinsics import LOWERINGS, Call
 from intent.frontend.lowering import Lowering
 from intent.frontend.subscripts import lower_address
 from intent.frontend.values import (
     Domain,
+    DTypeRef,
     ExtentRef,
     FrontValue,
     Function,
@@ -25,6 +27,7 @@ from intent.frontend.values import (
     Tuple,
 )
 from intent.language import KernelDefinition
+from intent.types import Span
 
 _ADDRESS_KEYWORDS = ("address", "target", "view")
 
@@ -134,6 +137,8 @@ def _builtin(
     tuples = bool(args) and all(isinstance(a, Tuple) for a in args) and set(kwargs) <= {"strict"}
     if value in (builtins.zip, builtins.reversed) and tuples:
         return _tuples(value is builtins.zip, [a for a in args if isinstance(a, Tuple)])
+    if value is language.dtype and len(args) == 1 and isinstance(args[0], PyConst):
+        return _named_dtype(args[0].value, builder.span)
     if value is builtins.float and len(args) == 1 and isinstance(args[0], PyConst):
         return _fold(lowering, value, [args[0].value], name)  # float("inf")
     if args and all(isinstance(a, Literal) for a in args) and not kwargs and _foldable(value):
@@ -172,6 +177,14 @@ _INSTEAD = {
     "zip": "loop over a domain and index both",
     "enumerate": "write I.enumerate(region)",
 }
+
+
+def _named_dtype(name: object, span: Span) -> DTypeRef:
+    """``I.dtype("f16")`` inside a kernel, where the name may be a constexpr. Raises UnknownDType."""
+    try:
+        return DTypeRef(dtype=language.dtype(name))
+    except IntentError as error:
+        raise error.at(span)  # noqa: B904 -- the same error, now with a place
 
 
 def _tuples(zipped: bool, parts: Sequence[Tuple]) -> Tuple:

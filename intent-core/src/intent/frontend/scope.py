@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
+from intent import language
 from intent.diagnostics import MutableCapture, UnknownName
 from intent.frontend.values import (
     ELLIPSIS,
@@ -75,7 +76,9 @@ def wrap(value: Any, name: str, span: Span) -> FrontValue:
         return Function(definition=value)
     if isinstance(value, _OPAQUE) or _is_enum(value):
         return PyConst(value=value)
-    if getattr(builtins, name, None) is value:  # what may be called is for the call to say
+    if (
+        value is language.dtype or getattr(builtins, name, None) is value
+    ):  # what may be called is for the call to say
         return PyConst(value=value)
     raise MutableCapture(name, value, span=span)
 

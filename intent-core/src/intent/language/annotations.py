@@ -6,8 +6,12 @@ an error can point at the author's line.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
+
+from intent.diagnostics import UnknownKeyword
+from intent.language.source import line_span
 
 __all__ = [
     "Constexpr",
@@ -64,7 +68,11 @@ class Constraints:
 
 
 def constraints(
-    *, strides: tuple[int | str | None, ...] | None = None, alias: str | None = None, noalias: bool = False
+    *,
+    strides: tuple[int | str | None, ...] | None = None,
+    alias: str | None = None,
+    noalias: bool = False,
+    **other: object,
 ) -> Constraints:
     """Promises of the caller about one view, the third item of ``I.In[dtype, shape, constraints]``.
 
@@ -72,9 +80,22 @@ def constraints(
         strides: one entry for each axis, in elements: an int, a symbol, or None for any stride.
         alias: views that name the same group share one allocation.
         noalias: this view overlaps no other; the check at the call is left out.
+        **other: refused: layouts, alignments and the like are chosen for each target.
+
+    Raises:
+        UnknownKeyword: another name is given.
 
     spec: kernel-and-host 6
     """
+    for name in other:
+        frame = sys._getframe(1)  # noqa: SLF001 -- the author's line
+        raise UnknownKeyword(
+            "I.constraints",
+            name,
+            accepted=("strides", "alias", "noalias"),
+            signature="I.constraints(*, strides=None, alias=None, noalias=False)",
+            span=line_span(frame.f_code.co_filename, frame.f_lineno, frame.f_globals),
+        )
     return Constraints(strides=strides, alias=alias, noalias=noalias)
 
 

@@ -42,7 +42,7 @@ def check_view(
                 "the third item of a view is I.constraints(...)",
                 "write I.constraints(strides=..., alias=...)",
             )
-        broken = _constraints_problem(constraints, len(shape))
+        broken = _constraints_problem(constraints, len(shape)) or _shared_elements(view, shape, constraints)
         if broken:
             fail(*broken)
     return dtype, shape, constraints
@@ -54,6 +54,16 @@ def _extent_problem(extent: object) -> str | None:
     if isinstance(extent, bool) or not isinstance(extent, int):
         return f"{extent!r} is not an extent"
     return "an extent cannot be negative" if extent < 0 else None
+
+
+def _shared_elements(
+    view: ViewAnnotation, shape: tuple[int | str, ...], constraints: Constraints
+) -> tuple[str, str] | None:
+    """A view that is written may not have several elements in one place."""
+    pairs = zip(constraints.strides or (), shape, strict=bool(constraints.strides))
+    if view.mode != "in" and any(stride == 0 and extent not in (0, 1) for stride, extent in pairs):
+        return "a stride of 0 puts several written elements in one place", "write a stride other than 0"
+    return None
 
 
 def _constraints_problem(constraints: Any, rank: int) -> tuple[str, str] | None:

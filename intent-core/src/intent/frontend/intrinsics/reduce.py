@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from intent.diagnostics import SchemaMismatch, SliceExtentObserved, WrongDType
+from intent.diagnostics import SchemaMismatch, SliceExtentObserved, WrongDType, WrongKind
 from intent.frontend.builder import Builder
 from intent.frontend.intrinsics.call import Call, Lower
 from intent.frontend.intrinsics.combine import captures, combine_region, leaf_type
@@ -190,6 +190,14 @@ def _arg_reduce(call: Call) -> FrontValue:
     if any(atom in builder.opaque for axis in axes for atom in value.shape[axis].atoms()):
         helper = builder.purity.helper if builder.purity else "summarize"
         raise SliceExtentObserved(helper, use="positions counted inside the slice", span=builder.span)
+    if any(value.shape[axis].const == 0 for axis in axes) and not builder.races:
+        raise WrongKind(
+            call.what,
+            expected="an axis with elements",
+            found="extent 0",
+            argument="the reduced axis",
+            span=builder.span,
+        )
     kind = "arg" + call.name.removeprefix("arg_reduce.")
     value = builder.cast(value, call.dtype("acc_dtype") or value.dtype)
     _check_position_identity(call, kind.removeprefix("arg"), value.dtype)
