@@ -29,7 +29,7 @@ def loop(body: Body, op: Loop) -> None:
     width = body.context.bounds.width(iv)
     advance = f"++{name}" if step.text == "1" else f"{name} += {step.text}"
     head = f"for ({c_type(iv.dtype, width)} {name} = {begin.text}; {name} < {end.at(Prec.SHIFT)}; {advance})"
-    with _again(body, (op.body,)):
+    with _again(body, (op.body,)), body.context.scratch.stage():
         if ahead is not None:
             _begin(body, ahead, op)
             pipeline.fill_first(body, ahead, op, begin, end, step)
@@ -47,7 +47,7 @@ def loop(body: Body, op: Loop) -> None:
 
 def _begin(body: Body, ahead: Pipeline, op: Loop) -> None:
     """Note what the passes find in shared memory."""
-    pipeline.declare(body, ahead, nested=body.depth > 0)
+    pipeline.declare(body, ahead)
     body.hidden |= ahead.hidden
     body.staged.update((s.load.result.id, (s.tile, ahead.slot)) for s in ahead.staged)
     ends, steps = body.context.bounds.interval(op.end), body.context.bounds.interval(op.step)

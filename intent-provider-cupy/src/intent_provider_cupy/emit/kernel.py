@@ -66,8 +66,10 @@ class KernelEmitter:
         layout = default_layout(signature)
         head: list[str] = []
         lines = body.lines
+        if _mentions(lines, "staged"):
+            head.append(f"{STEP}constexpr int staged = {scratch.kept};")
         if _mentions(lines, "scratch"):
-            head.append(f"{STEP}constexpr int scratch = {scratch.kept};")
+            head.append(f"{STEP}constexpr int scratch = {scratch.kept + scratch.staged};")
         if _mentions(lines, "thread"):
             head.append(f"{STEP}const int thread = threadIdx.x;")
         kernel = "\n".join(
@@ -128,7 +130,7 @@ class KernelEmitter:
         placing = Placing(segment, self._context.threads, self._context.widest)
         body = Body(self._context, writer, Usage(segment.body), placing)
         start = len(writer.lines)
-        self._context.scratch.dirty = False
+        self._context.scratch.begin()
         local = Value(text=base, prec=Prec.ATOM, dtype=segment.body.args[0].dtype, width=Width.INDEX)
         body.put(segment.body.args[0], local, placing.main)
         body.region(segment.body)

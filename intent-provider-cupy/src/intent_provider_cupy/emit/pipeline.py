@@ -156,16 +156,16 @@ def _hidden(loop: Loop, addresses: Sequence[Op], staged: Sequence[Staged]) -> fr
     return frozenset(hidden)
 
 
-def declare(body: Body, pipeline: Pipeline, nested: bool) -> None:
+def declare(body: Body, pipeline: Pipeline) -> None:
     """Pieces of shared memory for the tiles of all stages."""
     body.flush()
-    if nested:
-        body.barrier()  # the tiles may still be read by the last pass of an earlier round
+    if body.depth or body.staged:
+        body.barrier()  # another loop, or an earlier round of this one, may still read what is there
     for staged in pipeline.staged:
         tile, stages = staged.tile, pipeline.stages
-        offset = body.context.scratch.keep(stages * tile_bytes(tile, staged.product))
-        count = stages * tile.elements
-        body.writer.line(f"{tile.type}* const {tile.name} = it_piece<{tile.type}>({offset}, {count});")
+        offset = body.context.scratch.tiles(stages * tile_bytes(tile, staged.product))
+        count, place = stages * tile.elements, f"staged + {offset}" if offset else "staged"
+        body.writer.line(f"{tile.type}* const {tile.name} = it_piece<{tile.type}>({place}, {count});")
 
 
 def fill_first(body: Body, pipeline: Pipeline, loop: Loop, begin: Value, end: Value, step: Value) -> None:

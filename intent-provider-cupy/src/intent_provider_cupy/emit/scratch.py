@@ -1,7 +1,9 @@
-"""Shared memory of a block: a piece that passing exchanges share, behind pieces that live on."""
+"""Shared memory of a block, in three parts: buffers, tiles that are copied ahead, and passing exchanges."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 ALIGNMENT = 128
@@ -11,20 +13,42 @@ EXCHANGE_LIMIT = 48 * 1024
 
 @dataclass
 class Scratch:
-    """What the text needs.
+    """What the text needs; the text calls the offset of the second part ``staged`` and that of the third ``scratch``.
 
-    ``kept`` bytes from offset 0 on live on; behind them lie the ``passing`` bytes, whose offset the text calls
-    ``scratch``. ``dirty``: some thread may still read what the last exchange left there.
+    ``dirty``: some thread may still read what the last exchange left there.
     """
 
     kept: int = 0
+    staged: int = 0
     passing: int = 0
     dirty: bool = False
+    _kept_now: int = 0
+    _staged_now: int = 0
+
+    def begin(self) -> None:
+        """Another segment: its instances have all of the memory."""
+        self._kept_now = self._staged_now = 0
+        self.dirty = False
 
     def keep(self, size: int) -> int:
-        """The offset of ``size`` bytes of their own."""
-        offset = self.kept
-        self.kept += -(-size // ALIGNMENT) * ALIGNMENT
+        """The offset of a buffer of ``size`` bytes."""
+        offset = self._kept_now
+        self._kept_now += -(-size // ALIGNMENT) * ALIGNMENT
+        self.kept = max(self.kept, self._kept_now)
+        return offset
+
+    @contextmanager
+    def stage(self) -> Iterator[None]:
+        """Around a loop with tiles; loops that follow one another use the same memory."""
+        before = self._staged_now
+        yield
+        self._staged_now = before
+
+    def tiles(self, size: int) -> int:
+        """The offset, from ``staged`` on, of ``size`` bytes until the end of the stage."""
+        offset = self._staged_now
+        self._staged_now += -(-size // ALIGNMENT) * ALIGNMENT
+        self.staged = max(self.staged, self._staged_now)
         return offset
 
     def exchange(self, size: int) -> None:
@@ -33,4 +57,4 @@ class Scratch:
 
     @property
     def total(self) -> int:
-        return self.kept + self.passing
+        return self.kept + self.staged + self.passing
