@@ -24,5 +24,5 @@ CAPABILITIES: Final = Capabilities(
     atomics=ATOMICS,
     grid_limit=(1 << 31) - 1,
     needs_gpu=True,
-    preference=0,
+    preference=-1,
 )  # fmt: skip
