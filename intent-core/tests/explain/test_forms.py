@@ -12,6 +12,7 @@ import intent
 import intent.language as I
 from intent.diagnostics import OptionError
 from intent.explain import document, schema, text
+from intent.explain.emitted import _commented
 
 SCHEMA = Path(__file__).with_name("goldens") / "schema.json"
 
@@ -122,6 +123,30 @@ def test_emitted_lines_know_their_line(explained):
         ]
 
 
+def test_emitted_comments_lead_to_their_lines():
+    said = {"a = x[i]": (3,), "b = a * 2": (4, 9)}
+    lines = [
+        "def kernel(x):",
+        "    pid = 0",
+        "    # a = x[i]",
+        "    t = load(",
+        "        x,",
+        "    )",
+        "    for i in range(4):",
+        "        u = t",
+        "        # b = a * 2",
+        "        v = t * 2",
+        "    w = v",
+        "    # no line of the author",
+        "    y = w",
+        "",
+        "    // b = a * 2",
+        "    z = y",
+    ]
+    keys = [(), (), (3,), (3,), (3,), (3,), (3,), (3,), (4, 9), (4, 9), (3,), (3,), (3,), (), (4, 9), (4, 9)]
+    assert _commented(lines, said) == keys
+
+
 def test_after_a_launch_it_is_about_that_launch():
     artifact = intent.compile(shares, "reference")
     assert artifact.report().extents == ()
@@ -144,6 +169,10 @@ def test_every_variant_so_far_is_listed():
     (current,) = [variant for variant in report.variants if variant.current]
     assert current.guards == tuple(str(guard) for guard in artifact.program.guards)
     assert current.plan == report.plan
+    said = text(report).splitlines()
+    assert [line for line in said if line.endswith("(this one)")] == [
+        f"  {report.variants.index(current)}: {', '.join(current.guards) or 'no guard'} (this one)"
+    ]
 
 
 def test_promises_are_shown_with_their_line(explained):

@@ -169,6 +169,26 @@ def test_boxes_stand_where_the_elements_are(explained):
     )
 
 
+@intent.kernel
+def scaled(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")]):
+    y[...] = x[...] * 2.0
+
+
+def test_blocks_are_as_large_as_their_share(explained):
+    artifact, report = explained(scaled, {"M": 60, "N": 3000})
+    page = Page(artifact.explain(format="html", extents={"M": 60, "N": 3000}))
+    drawn = json.loads(next(t for t in page.texts["script"] if t.startswith("{")))["0"]
+    body, *_ = rectangles(page, "y")
+    written = drawn["verbs"].index("write")
+    for sample, boxes in zip(report.picture.scenes[0].samples, drawn["samples"], strict=True):
+        rows, columns = sample.footprints[-1].swept
+        x, y, w, h = boxes[written][0]
+        assert x == pytest.approx(body[0] + body[2] * columns.low / 3000, abs=0.2)
+        assert w == pytest.approx(body[2] * (columns.high + 1 - columns.low) / 3000, abs=0.2)
+        assert y == pytest.approx(body[1] + body[3] * rows.low / 60, abs=2.0)
+    assert len({tuple(boxes[written][0]) for boxes in drawn["samples"]}) == len(drawn["samples"])
+
+
 def rectangles(page, name):
     """The rectangle of a resource and that of its layers: the first two after its group opens."""
     tags = iter(page.tags)

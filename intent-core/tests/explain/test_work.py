@@ -84,6 +84,23 @@ def test_passes_that_differ_between_programs_are_counted_program_by_program(expl
 
 
 @intent.kernel
+def triangle(x: I.In[I.f32, ("N", "N")], y: I.Out[I.f32, ("M",)]):
+    for m in I.parallel(I.domain(0, y.shape[0])):
+        total = 0.0
+        for i in range(x.shape[0]):
+            for j in range(i + 1):
+                total = total + x[i, j]
+        y[m] = total
+
+
+def test_passes_that_follow_an_outer_loop_are_counted_by_their_mean(explained):
+    """The read is the same for all points of a program, which makes it once."""
+    _, report = explained(triangle, {"N": 21, "M": 5000})
+    assert report.length.value > 1
+    assert moved(report, "read", "x").requested.value == 4 * report.length.value * 21 * 22 // 2
+
+
+@intent.kernel
 def ragged(x: I.In[I.f32, ("N",)], offsets: I.In[I.i32, ("P",)], y: I.Out[I.f32, ("G",)]):
     axis = I.domain(0, x.shape[0])
     for g in I.parallel(I.domain(0, y.shape[0])):

@@ -115,6 +115,16 @@ def test_batch_and_free_axes_of_a_contraction(explained):
 
 
 @intent.kernel
+def transposed(a: I.In[I.f32, ("M", "K")], y: I.Out[I.f32, ("N", "M")], x: I.In[I.f32, ("M", "N", "L")]):
+    y[...] = I.transpose(I.reduce.sum(x[...], axis=2)) + I.full((1,), 1.0, I.f32)
+
+
+def test_a_transposed_axis_is_still_the_one_it_was(explained):
+    _, report = explained(transposed)
+    assert {("axis_M", "free axis"), ("axis_N", "free axis")} <= sources(report.groups[0])
+
+
+@intent.kernel
 def shifted(x: I.InOut[I.f32, ("N",)]):
     x[1:] = x[:-1]
 
