@@ -8,7 +8,7 @@ import pytest
 
 from intent import physical as ph
 from intent.construct import construct
-from intent.construct.facts import launch_facts
+from intent.kir.facts import launch_facts
 from intent.physical.walk import walk
 from intent.proof import Facts, prove
 from intent_testkit.bench.proof_time import measure, summary
@@ -59,7 +59,7 @@ def test_without_a_launch_condition_no_proof_rests_on_it(built):
     back = 0
     for compiled, programs in built:
         kernel = compiled.kernel
-        conditions = {fact: n for n, fact in enumerate(launch_facts(kernel))}
+        conditions = {fact: n for n, fact in enumerate(launch_facts(kernel.conditions))}
         for plan, program in programs:
             used = {f for _, _, proof in proofs(program) for f in proof.facts if f in conditions}
             for fact in used:

@@ -27,6 +27,13 @@ def distinct(*coordinates, apart=None, **counts):
     return Distinct(coordinates=coordinates, axes=axes, apart=chosen, shape=(FAR,) * len(coordinates))
 
 
+def windows(high):
+    """The element is the position inside the window of i."""
+    position = Axis(atom=Var("j"), name="j", low=i * 8, high=high)
+    outer = axis("i", call("ceildiv", N, const(8)))
+    return Distinct(coordinates=(j,), axes=(outer, position), apart=(outer,), shape=(FAR,))
+
+
 NOTHING = Facts()
 PROVED = {
     "an axis": (distinct(i, i=N), NOTHING),
@@ -43,6 +50,7 @@ PROVED = {
     "digits": (distinct(i // S, call("mod", i, S), i=N), NOTHING),
     "digits put together elsewhere": (distinct(call("mod", i, S) * 7, i // S + 2, i=N), NOTHING),
     "outer axis alone, whatever the inner is": (distinct(i * S + j, i=M, j=S, apart="i"), NOTHING),
+    "windows": (windows(minimum(i * 8 + 7, N - 1)), NOTHING),
     "a triangle": (distinct(i * N + j, i=N, j=i + 1), NOTHING),
 }
 
@@ -71,6 +79,7 @@ REFUTED = {
     "wrapped": (distinct(call("mod", i, K), i=N), NOTHING, False),
     "clamped": (distinct(minimum(i, K), i=N), NOTHING, False),
     "a scalar stride": (distinct(i * scalar("s") + j, i=M, j=N), NOTHING, False),
+    "windows that overlap": (windows(minimum(i * 8 + 8, N - 1)), NOTHING, True),
     "points that share an inner step": (distinct(i + j, i=N, j=2, apart="i"), NOTHING, True),
 }
 

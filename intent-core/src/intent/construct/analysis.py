@@ -9,10 +9,11 @@ from intent.construct.axes import AxisClasses, classify
 from intent.construct.bounds import UpperBounds
 from intent.construct.definitions import Definitions
 from intent.construct.effects import Effects
-from intent.construct.facts import Facts, launch_facts
+from intent.construct.facts import Facts
 from intent.construct.groups import Group, Grouping
 from intent.construct.inner import walked_axes
 from intent.construct.reasons import Apart
+from intent.kir.facts import launch_facts
 from intent.kir.walk import walk
 from intent.proof import Fact
 from intent.types import Extent
@@ -57,7 +58,7 @@ def analyze(kernel: kir.Kernel) -> Analysis:
     """Analyse a kernel; the result serves every plan."""
     definitions = Definitions.of(kernel)
     values: dict[int, kir.Value] = {a.id: a for a in kernel.body.args}
-    facts = Facts(launch_facts(kernel), values)
+    facts = Facts(launch_facts(kernel.conditions).known, values)
     trips: dict[int, Extent] = {}
     for op in walk(kernel.body):
         values.update((r.id, r) for r in op.results)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from intent import kir
-from intent.proof import AtLeast, Claim, Equal, Every, Fact, Outcome, Proved, at_least, either, equal, prove
+from intent.proof import AtLeast, Claim, Every, Fact, Outcome, Proved, at_least, prove
 from intent.proof import Facts as Known
 from intent.proof.claims import extents_of
 from intent.types import Extent
-from intent.types.extent import Atom, Dyn, Scalar, Symbol, const, dyn
+from intent.types.extent import Atom, Dyn, Scalar, Symbol, dyn
 
 Bounds = tuple[Extent | None, Extent | None]
 
@@ -95,24 +95,6 @@ class Facts:
     def _name(self, atom: Dyn) -> str:
         value = self._names.get(atom.value)
         return value.name if value is not None and value.name else str(atom)
-
-
-def launch_facts(kernel: kir.Kernel) -> tuple[Fact, ...]:
-    """The conditions that every launch of the kernel checks (language, decision 5)."""
-    return tuple(_condition(c) for c in kernel.conditions)
-
-
-def _condition(c: kir.Condition) -> Fact:
-    because = f"checked at the call: {c.reason}"
-    match c.kind:
-        case "equal":
-            return Fact(claim=equal(c.lhs, c.rhs), because=because)
-        case "at_least":
-            return Fact(claim=at_least(c.lhs, c.rhs), because=because)
-        case "equal_or_one":
-            one = const(1)
-            choice = either(equal(c.lhs, c.rhs), Equal(c.lhs, one), Equal(c.rhs, one))
-            return Fact(claim=choice, because=because)
 
 
 def _plain(e: Extent) -> bool:

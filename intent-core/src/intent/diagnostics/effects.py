@@ -48,11 +48,16 @@ class NonInjectiveAssignment(IntentError):
 
     code = "INT062"
 
-    def __init__(self, target: str, *, index: str, **where: Unpack[Where]) -> None:
+    def __init__(
+        self, target: str, *, index: str, witness: str | None = None, **where: Unpack[Where]
+    ) -> None:
+        fix = f"write I.scatter_unique({target}, index=..., value=...) if the destinations are distinct"
+        if witness is not None:
+            fix = f"use I.scatter_reduce, or I.scatter_unique({target}, ...) if no call is like that"
         super().__init__(
             f"two elements may be assigned to one place of '{target}'",
-            seen={"the index": index},
-            fix=f"write I.scatter_unique({target}, index=..., value=...) if the destinations are distinct",
+            seen={"the index": index} | ({} if witness is None else {"one collision": witness}),
+            fix=fix,
             **where,
         )
 

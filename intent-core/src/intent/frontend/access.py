@@ -7,10 +7,11 @@ from typing import Any
 from typing import Literal as Choice
 
 from intent.diagnostics import NonInjectiveAssignment, ReadBeforeWrite, ShapeMismatch, WriteToReadOnly
-from intent.frontend.injectivity import injective
+from intent.frontend.injectivity import distinct_elements
 from intent.frontend.relations import Access, Relations
 from intent.frontend.values import FULL, BufferRef, FrontValue, Literal, Tensor, ViewRef
 from intent.kir import Buffer, Gather, Load, Relation, Resource, Store, Value, View
+from intent.proof import Collision
 from intent.types import Extent
 from intent.types.dtypes import INDEX
 from intent.types.extent import dyn
@@ -90,8 +91,11 @@ class Accesses(Relations):
         relation, shape = _without_new(access)
         value = self._fitted(value, access, resource.name)
         found: Choice["proven", "assumed", "point"] = "point" if not shape else "proven"
-        if shape and not injective(self, relation, shape):
-            found = uniqueness or ("assumed" if self.parallel else self._collides(resource, relation))
+        outcome = distinct_elements(self, resource, relation, shape) if shape else None
+        if outcome is not None and not outcome.proved:
+            met = outcome if isinstance(outcome, Collision) else None
+            promised = uniqueness or ("assumed" if self.parallel else None)
+            found = promised or self._collides(resource, relation, met)
             self.assume("unique", f"the elements of '{resource.name}' assigned here are distinct")
         self.emit(
             Store,
@@ -120,9 +124,10 @@ class Accesses(Relations):
         if unwritten and isinstance(resource, Buffer):
             raise ReadBeforeWrite(resource.name, mode="uninitialised buffer", span=self.span)
 
-    def _collides(self, resource: Resource, relation: Relation) -> Choice["assumed"]:
+    def _collides(self, resource: Resource, relation: Relation, met: Collision | None) -> Choice["assumed"]:
         index = ", ".join(c.name or f"%{c.id}" for c in relation.coordinates)
-        raise NonInjectiveAssignment(resource.name, index=index, span=self.span)
+        witness = met.witness(resource.name) if met is not None else None
+        raise NonInjectiveAssignment(resource.name, index=index, witness=witness, span=self.span)
 
     def _fitted(self, value: Tensor, access: Access, name: str) -> Tensor:
         """``value`` broadcast to the destination; then the axes made by ``None`` are dropped."""

@@ -14,7 +14,6 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from intent.diagnostics import CollidingWrites, ConflictingAccess
-from intent.frontend.injectivity import position, read_back
 from intent.kir import (
     BufferAlloc,
     Cast,
@@ -28,6 +27,7 @@ from intent.kir import (
     Store,
     Value,
 )
+from intent.kir.coordinates import position, read_back
 from intent.kir.walk import operands_of, walk
 from intent.types import Extent
 from intent.types.extent import Atom, Dyn, const

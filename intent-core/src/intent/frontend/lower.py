@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 
 from intent.diagnostics import ReturnsTensor, UnsupportedSyntax
 from intent.frontend.builder import Builder
@@ -13,6 +14,7 @@ from intent.frontend.lowering import Lowering
 from intent.frontend.normalise import is_none, returns_of
 from intent.frontend.scope import wrap
 from intent.frontend.statements import STATEMENTS
+from intent.frontend.uniqueness import promised_points
 from intent.frontend.unwritten import refuse_unwritten
 from intent.frontend.values import CarryKey, FrontValue, Tensor, ViewRef
 from intent.kir import Kernel, KernelID, ScalarParam, View
@@ -43,8 +45,13 @@ def lower(
         kernel = _lowered(builder, definition, constants)
         if not builder.expected:
             verify(kernel)
-            return kernel
+            return kernel if races else _with_promises(kernel)
         later = {**later, **builder.expected}
+
+
+def _with_promises(kernel: Kernel) -> Kernel:
+    """The kernel with what its parallel points promise. Raises CollidingWrites where points surely meet."""
+    return replace(kernel, assumptions=(*kernel.assumptions, *promised_points(kernel)))
 
 
 def _lowered(builder: Builder, definition: KernelDefinition[...], constants: Mapping[str, object]) -> Kernel:

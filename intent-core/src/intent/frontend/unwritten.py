@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from intent.diagnostics import ReadBeforeWrite
-from intent.frontend.injectivity import read_back
 from intent.kir import Atomic, For, Load, Op, Region, ScatterReduce, Store, View
+from intent.kir.coordinates import read_back
 from intent.kir.walk import regions_of, walk
 from intent.types.extent import Dyn
 

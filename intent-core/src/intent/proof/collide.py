@@ -20,8 +20,8 @@ __all__ = ["Collision", "collision"]
 
 _SIZES = (5, 3, 2, 4, 8, 33)
 """Extents and scalars of the launches that are tried; more than one, so that points can differ."""
-_LAUNCHES = 36
-_POINTS = 20_000
+_LAUNCHES = 30
+_POINTS = 1_200
 _FAR = 1 << 40
 """An extent that nothing else mentions is taken to be as large as it has to be."""
 
@@ -180,16 +180,24 @@ def _called(atom: Call, values: Mapping[Atom, int | Array]) -> int | Array:
 
 
 def _told(claim: Distinct, launch: Values, one: Values, other: Values) -> Collision:
-    names = {axis.atom: axis.name for axis in claim.axes}
     element = tuple(c.evaluate({**launch, **one}) for c in claim.coordinates)
     told = {a for c in claim.coordinates for a in c.atoms()} & launch.keys()
     return Collision(
         claim=claim,
-        one={names[a]: v for a, v in one.items()},
-        other={names[a]: v for a, v in other.items()},
+        one=_shown(claim, launch, one),
+        other=_shown(claim, launch, other),
         element=element,
         launch={_name(a): launch[a] for a in sorted(told, key=str)},
     )
+
+
+def _shown(claim: Distinct, launch: Values, point: Values) -> dict[str, int]:
+    """The point by the author's names and values."""
+    values = {**launch, **point}
+    return {
+        axis.name: point[axis.atom] if axis.shown is None else axis.shown.evaluate(values)
+        for axis in claim.axes
+    }
 
 
 def _name(atom: Atom) -> str:

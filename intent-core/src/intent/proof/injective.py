@@ -5,7 +5,8 @@ facts about the extents, and last by the solver:
 
 * an affine coordinate ``k*a + c`` (constant k != 0) determines a;
 * ``t`` is determined by ``t // m`` and ``t % m``, so digits ``e//(a*b), e%(a*b)//b, e%b`` determine e;
-* ``i*S + j`` determines i and j where S is at least the number of values of j, and so on for more axes.
+* ``i*S + j`` determines i and j where S is at least the number of values of j, and so on for more axes;
+* a position in one of several windows that do not overlap determines the window.
 
 Positions that are determined help with the rest. What is not shown is searched for a collision, with numbers.
 """
@@ -43,6 +44,8 @@ def injective(
     used = _Rules(claim, known).run()
     if used is not None:
         return Proved(claim=claim, facts=used, method="polynomial")
+    if claim.by_data:
+        return Unknown(claim=claim, why="data decides where points go")
     found = collision(claim, known)
     if found is not None:
         return found
@@ -68,24 +71,57 @@ class _Rules:
         wanted = {axis.atom for axis in self.claim.apart}
         progress = True
         while wanted & self.open.keys() and progress:
-            progress = self._digits() or self._strides()
+            progress = self._digits() or self._strides() or self._windows()
         return None if wanted & self.open.keys() else tuple(self.used)
 
     def _digits(self) -> bool:
         for atom in list(self.open):
             others = self.open.keys() - {atom}
-            usable = [e for e in self.claim.coordinates if not any(a in others for a in e.atoms())]
+            usable = [e for e in self._usable(atom) if not any(a in others for a in e.atoms())]
             if _fixes(usable, atom):
                 del self.open[atom]
                 return True
+        for expression, fact in self.claim.implied:
+            for atom in list(self.open):
+                if _fixes([expression], atom) and not any(
+                    a in self.open.keys() - {atom} for a in expression.atoms()
+                ):
+                    del self.open[atom]
+                    self.used[fact] = None
+                    return True
         return False
 
+    def _usable(self, atom: Atom | None = None) -> list[Extent]:
+        """The coordinates that are functions of the positions: the same values wherever the known positions are."""
+        known = not any(axis.atom in self.open and axis.atom != atom for axis in self.claim.moving)
+        settled = known and atom not in {axis.atom for axis in self.claim.moving}
+        return [
+            e
+            for e in self.claim.coordinates
+            if settled or not any(a in self.claim.varying for a in e.atoms())
+        ]
+
     def _strides(self) -> bool:
-        for expression in self.claim.coordinates:
+        for expression in self._usable():
             solved = self._radix(expression)
             if solved is not None:
                 for atom in solved:
                     del self.open[atom]
+                return True
+        return False
+
+    def _windows(self) -> bool:
+        """A position inside ``[s*b + c, s*b + c + s)`` determines b: the windows of different b do not overlap."""
+        for axis in self.claim.axes:
+            strides = _linear(axis.low, self.open.keys()) if axis.atom not in self.open else None
+            if not strides or len(strides) != 1 or axis.shown is not None:
+                continue
+            ((atom, stride),) = strides.items()
+            claim = Every((AtLeast(stride, const(1)), AtLeast(axis.low + stride - 1, axis.high)))
+            outcome = prove(claim, self.facts, solver=False)
+            if isinstance(outcome, Proved):
+                self.used.update(dict.fromkeys(outcome.facts))
+                del self.open[atom]
                 return True
         return False
 
