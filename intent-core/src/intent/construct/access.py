@@ -85,14 +85,14 @@ def load(c: Context, op: kir.Load, index: int, at: At, frame: Frame) -> Point:
     """A read of a view or buffer at the relation's coordinates."""
     source, key, owner = c.resource(op.source)
     where = address(c, op.relation, op.source.shape, op.assumed, at, frame, op.valid)
-    guards = where.members | where.guards | where.tested
+    guards = where.members | where.guards | where.tested | {m for p in owner for m in p.members}
     fill: ph.Fragment | None = None
     if op.valid is not None and op.fill is not None:
         fill = c.scalar(op.fill, frame).fragment
     if where.promised:
         guards |= frame.active
     mask = c.emitter.conjunction(guards)
-    coordinates = (*owner, *(p.fragment for p in where.coordinates))
+    coordinates = tuple(p.fragment for p in (*owner, *where.coordinates))
     dims = c.emitter.union(
         (*coordinates, *([mask] if mask is not None else []), *([fill] if fill is not None else []))
     )

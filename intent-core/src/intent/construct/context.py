@@ -107,7 +107,7 @@ class Context:
         self.versions: dict[str, int] = {}
         self.dirty: set[str] = set()
         self.readers: dict[str, set[Reader]] = {}
-        self.buffers: dict[int, tuple[ph.Buffer, tuple[ph.Dim, ...]]] = {}
+        self.buffers: dict[int, tuple[ph.Buffer, tuple[Point, ...]]] = {}
         self.regions: dict[object, ph.Region] = {}
         self.workspace: list[ph.Buffer] = []
         self.slices: dict[Extent, Slice] = {}
@@ -337,12 +337,12 @@ class Context:
 
     # -- memory ---------------------------------------------------------------------------------------------------
 
-    def resource(self, resource: kir.Resource) -> tuple[ph.Resource, str, tuple[ph.Fragment, ...]]:
-        """The physical resource, its alias class, and the coordinates of the owner's lanes that come first."""
+    def resource(self, resource: kir.Resource) -> tuple[ph.Resource, str, tuple[Point, ...]]:
+        """The physical resource, its alias class, and the owner's coordinates that come first."""
         if isinstance(resource, kir.View):
             return self.views[resource.name], alias_class(resource), ()
-        buffer, lanes = self.buffers[resource.id]
-        return buffer, alias_class(resource), tuple(self.emitter.lane(d) for d in lanes)
+        buffer, owner = self.buffers[resource.id]
+        return buffer, alias_class(resource), owner
 
     def read_version(self, key: str) -> int:
         """Separate reads by the writes before them; other lanes' writes become visible through a fence."""

@@ -33,6 +33,8 @@ class Effects:
     """The loops around an operation whose passes may be ordered: all but the outermost parallel ones."""
     written: set[str] = field(default_factory=set)
     read: set[str] = field(default_factory=set)
+    parallel: dict[int, kir.For] = field(default_factory=dict)
+    """Parallel loops by their variable's value."""
     users: dict[int, list[kir.Op]] = field(default_factory=lambda: defaultdict(list))
     yielding: dict[int, list[kir.Op]] = field(default_factory=lambda: defaultdict(list))
 
@@ -51,6 +53,8 @@ class Effects:
     def _number(self, region: kir.Region, n: int, loops: tuple[int, ...], *, outermost: bool) -> int:
         for op in region.ops:
             self.position[op.id], self.around[op.id] = n, loops
+            if isinstance(op, kir.For) and op.parallel:
+                self.parallel[op.body.args[0].id] = op
             n += 1
             shared = outermost and isinstance(op, kir.For) and op.parallel
             within = (*loops, op.id) if isinstance(op, kir.For | kir.While) and not shared else loops

@@ -61,10 +61,14 @@ def indivisible(
         operands=operands,
         valid=to.valid if valid is None else valid,
         order=order,
-        sharing="invocation" if isinstance(to.resource, ph.View) else "instance",
+        sharing="instance" if _private(to.resource) else "invocation",
         dims=to.dims,
         proofs=to.proofs,
     )
+
+
+def _private(resource: ph.Resource) -> bool:
+    return isinstance(resource, ph.Buffer) and resource.scope != "invocation"
 
 
 def exchange(

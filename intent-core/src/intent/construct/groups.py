@@ -8,11 +8,13 @@ from dataclasses import dataclass, field, replace
 from intent import kir
 from intent.construct.alias import alias_class, by_atomics
 from intent.construct.axes import AxisClasses
+from intent.construct.common import common_axes
 from intent.construct.definitions import Definitions
 from intent.construct.demand import AxisKey, Signature
 from intent.construct.effects import WRITES, Effects
 from intent.construct.facts import Facts
 from intent.construct.independence import Independence, commute
+from intent.construct.ownership import Owned, allocations_of, buffers_owned
 from intent.construct.reasons import Apart, Dependence, Joined, Refused
 from intent.construct.steering import single_points
 from intent.construct.units import Candidate, Unit, Units, target_resource
@@ -40,6 +42,7 @@ class GroupAxis:
 class Group:
     """Effects that share an instance domain.
 
+    ``buffers``: who owns what of the group's buffers.
     ``keys``: execution axis -> label of the instance axis. ``statements``: operations to run, enclosing control
     included. ``steering``: parallel loops whose points must run one by one. ``eager``: reads held at their position.
     ``snapshot``: stores that overwrite what other lanes of the same statement read. ``collisions``: the
@@ -58,6 +61,7 @@ class Group:
     steering: frozenset[int] = frozenset()
     refused: tuple[Refused, ...] = ()
     ordered: frozenset[int] = frozenset()
+    buffers: dict[int, Owned] = field(default_factory=dict)
 
     def in_order(self, writes: Collection[int]) -> Group:
         """The group with these colliding writes made one after the other, by the only owner of each element."""
@@ -151,7 +155,7 @@ class Grouping:
         if (a.provides & b.needs) or (b.provides & a.needs):
             return Joined(first=first, second=second, because="result")
         shared = tuple(sorted((a.producers & b.producers) or (a.computed & b.computed)))
-        if shared and self._common([a, b]):
+        if shared and common_axes([a, b]):
             return Joined(first=first, second=second, because="producer", producers=shared)
         if harmless:
             return Apart(first=first, second=second, because="disjoint", names=tuple(sorted(harmless)))
@@ -194,6 +198,10 @@ class Grouping:
         if isinstance(op, kir.Iota) and self.definitions.symbol(op.step).const == 1:
             begin = self.definitions.symbol(op.begin)
             return begin, begin + op.result.shape[0]
+        loop = self.effects.parallel.get(value.id)
+        if loop is not None:
+            begin, end, step = (self.definitions.symbol(v) for v in (loop.begin, loop.end, loop.step))
+            return (begin, end) if step.const == 1 and begin.launch_visible and end.launch_visible else None
         if value.rank == 0 and op is not None:
             point = self.definitions.symbol(value)
             return (point, point + 1) if point.launch_visible else None
@@ -201,34 +209,13 @@ class Grouping:
 
     # -- groups ----------------------------------------------------------------------------------------------------
 
-    def _common(self, units: list[Unit]) -> list[tuple[Candidate, list[AxisKey]]]:
-        """The axes that all units have, in the first unit's order: the same loop, or the same class and extent."""
-        found = []
-        taken: list[set[AxisKey]] = [set() for _ in units]
-        for candidate in units[0].candidates:
-            matches = [candidate]
-            for n, unit in enumerate(units[1:], 1):
-                match = next((c for c in unit.candidates if c.keys == candidate.keys), None) or next(
-                    (
-                        c
-                        for c in unit.candidates
-                        if not taken[n] & set(c.keys)
-                        and c.label == candidate.label
-                        and c.extent is candidate.extent
-                    ),
-                    None,
-                )
-                if match is None:
-                    break
-                matches.append(match)
-            else:
-                for n, match in enumerate(matches):
-                    taken[n] |= set(match.keys)
-                found.append((candidate, [k for m in matches for k in m.keys]))
-        return found
-
     def _group(self, units: list[Unit], why: tuple[Joined, ...]) -> Group:
-        found = [(c, keys, self.independence.dependence(units, keys)) for c, keys in self._common(units)]
+        allocations = allocations_of(units)
+        users = [unit for unit in units if unit not in allocations] or units
+        found = [
+            (c, keys, self.independence.dependence(users, keys, c.extent, allocations))
+            for c, keys in common_axes(users)
+        ]
         common = [(c, keys) for c, keys, dependence in found if dependence is None]
         axes: list[GroupAxis] = []
         keys: dict[AxisKey, str] = {}
@@ -237,9 +224,9 @@ class Grouping:
         for candidate, members in common:
             n = used[candidate.label] = used.get(candidate.label, 0) + 1
             label = candidate.label if n == 1 else f"{candidate.label}.{n}"
-            owned = not any(k in unit.shared for unit in units for k in members)
+            owned = not any(k in unit.shared for unit in users for k in members)
             single = any(k in singles for k in members)
-            exclusive = self.independence.exclusive(units, members)
+            exclusive = self.independence.exclusive(users, members)
             axes.append(GroupAxis(label, candidate.extent, single, owned, exclusive))
             keys.update(dict.fromkeys(members, label))
         for loop in {f.id for unit in units for f in unit.prefix}:
@@ -269,7 +256,8 @@ class Grouping:
             why,
             tuple(units),
             frozenset(loop for _, loop, _ in singles),
-            _refused(units, found),
+            _refused(users, found),
+            buffers=buffers_owned(allocations, users, keys, {a.label: a.extent for a in axes}),
         )
 
     def _collisions(self, units: list[Unit]) -> dict[int, frozenset[int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -12,6 +13,8 @@ from intent.construct.effects import Effects
 from intent.construct.reasons import Dependence
 from intent.construct.units import Unit, target_resource
 from intent.kir.walk import walk
+from intent.types import Extent
+from intent.types.extent import const
 
 COLLIDING = (kir.Atomic, kir.ScatterReduce)
 _COMMUTATIVE = ("add", "max", "min", "and", "or", "xor")
@@ -19,11 +22,12 @@ _COMMUTATIVE = ("add", "max", "min", "and", "or", "xor")
 
 @dataclass(frozen=True)
 class _Access:
-    """One access of a unit: ``write`` is its operation, None for a read."""
+    """One access of a unit: ``write`` is its operation, None for a read. ``within``: the parallel loops around it."""
 
     resource: kir.Resource
     signature: tuple[Signature, ...]
     write: kir.Op | None
+    within: frozenset[int]
 
 
 class Independence:
@@ -33,15 +37,28 @@ class Independence:
         self.effects = effects
         self.eager = eager
 
-    def dependence(self, units: list[Unit], keys: list[AxisKey]) -> Dependence | None:
-        """What is between instances that differ in this axis; None when no two touch one element, one writing."""
-        if all(k[0] == "for" for k in keys) and len(set(keys)) == 1:
-            return None if self.declared(units, keys[0]) else "read in front"
+    def dependence(
+        self, units: list[Unit], keys: list[AxisKey], extent: Extent, allocations: Sequence[Unit] = ()
+    ) -> Dependence | None:
+        """What is between instances that differ in this axis; None when no two touch one element, one writing.
+
+        Points of one loop are independent by declaration. Those of several loops are taken together, point by
+        point, so what one loop writes and another uses has to follow both loops alike. ``allocations``: buffers in
+        front of them; one with an initial value needs an owner of each element, to begin with it. ``extent``: the
+        axis' number of points.
+        """
         accesses = _accesses(units)
+        for allocated in allocations:
+            if _ownerless(allocated, accesses, set(keys), extent):
+                return "same element"
+        loops = {k[1] for k in keys if k[0] == "for"}
+        if len(set(keys)) == 1 and loops:
+            return None if self.declared(units, keys[0]) else "read in front"
         for cls in {alias_class(a.resource) for a in accesses if a.write is not None}:
             found = [a for a in accesses if alias_class(a.resource) == cls]
-            if self._concurrent(found):
-                continue
+            shared = frozenset.intersection(*(a.within for a in found))
+            if shared & loops or self._concurrent(found):
+                continue  # points of one loop, or concurrent by their own semantics
             if len({a.resource.name for a in found}) > 1:
                 return "aliases"  # equal coordinates of two views of one alias group need not be one element
             if len(found) > 1 and not separated([a.signature for a in found], set(keys)):
@@ -102,10 +119,36 @@ class Independence:
 
 def _accesses(units: list[Unit]) -> list[_Access]:
     found = []
+    bodies = {f.id: {op.id for op in walk(f.body)} for unit in units for f in unit.prefix}
     for unit in units:
-        found += [_Access(target_resource(op), sig, op) for op, sig in unit.writes]
-        found += [_Access(r.op.source, r.signature, None) for r in unit.reads]
+        around = frozenset(f.id for f in unit.prefix)
+        found += [_Access(target_resource(op), sig, op, around) for op, sig in unit.writes]
+        for read in unit.reads:
+            within = frozenset(f for f in around if read.op.id in bodies[f])
+            found.append(_Access(read.op.source, read.signature, None, within))
     return found
+
+
+def _ownerless(allocated: Unit, accesses: list[_Access], keys: set[AxisKey], extent: Extent) -> bool:
+    """Whether a buffer in front of these points has an initial value that they cannot give it between them."""
+    op = allocated.op
+    assert isinstance(op, kir.BufferAlloc)
+    if op.init is None or any(("for", f.id, 0) in keys for f in allocated.prefix):
+        return False
+    used = [a.signature for a in accesses if a.resource == op.buffer]
+    return bool(used) and covered_axis(op.buffer, used, keys, extent) is None
+
+
+def covered_axis(
+    buffer: kir.Buffer, signatures: list[tuple[Signature, ...]], keys: set[AxisKey], extent: Extent
+) -> int | None:
+    """The axis of a buffer whose every coordinate belongs to the one point of that number, in every access."""
+    for axis, column in enumerate(zip(*signatures, strict=False)):
+        if buffer.shape[axis] is extent and all(
+            s is not None and s[0] in keys and s[1] == (const(0), const(1)) for s in column
+        ):
+            return axis
+    return None
 
 
 def separated(signatures: list[tuple[Signature, ...]], keys: set[AxisKey]) -> bool:

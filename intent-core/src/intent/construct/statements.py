@@ -6,6 +6,7 @@ from typing import Any
 
 from intent import kir
 from intent import physical as ph
+from intent.construct.allocation import allocate
 from intent.construct.carried import Carries, Homes, full_home, held_binding, settle
 from intent.construct.context import Context
 from intent.construct.control import bind_counter, open_for
@@ -22,7 +23,6 @@ from intent.construct.while_loop import open_while, uniform_condition
 from intent.construct.writes import write_atomic, write_scatter, write_store
 from intent.diagnostics import NotSupportedYet, PlanError
 from intent.types import Extent
-from intent.types.extent import const
 
 At = tuple[Point, ...]
 Write = kir.Store | kir.ScatterReduce | kir.Atomic
@@ -35,6 +35,8 @@ class Runner:
         self.c = c
         self.group = group
         self.instance = instance
+        self.ordinals: dict[int, Point] = {}
+        """Where each parallel loop that is entered stands."""
 
     def run(self, region: kir.Region, frame: Frame) -> None:
         """Every statement of the region that belongs to the group, and the reads that must keep their place."""
@@ -59,7 +61,7 @@ class Runner:
             case kir.If():
                 self._branch(op, frame)
             case kir.BufferAlloc():
-                self._allocate(op, frame)
+                allocate(c, op, self.group, self.instance, self.ordinals, frame)
             case kir.AssumeInBounds():
                 pass
             case _:
@@ -145,6 +147,7 @@ class Runner:
 
     def _enter_body(self, op: kir.For, ordinal: Point, frame: Frame) -> None:
         c = self.c
+        self.ordinals[op.id] = ordinal
         value = op.body.args[0]
         point = affine(c, op.begin, op.step, ordinal, frame, value.name)
         if point.low is not None or point.high is not None:
@@ -313,61 +316,6 @@ class Runner:
         return found
 
     # -- allocations and reads that keep their place -------------------------------------------------------------------
-
-    def _allocate(self, op: kir.BufferAlloc, frame: Frame) -> None:
-        """A program-private buffer, with one copy per lane of its allocation scope."""
-        c = self.c
-        shape = []
-        for e in op.buffer.shape:
-            bound = c.analysis.upper_bound(e)
-            if bound is None:
-                raise PlanError(
-                    f"buffer {op.buffer.name} has an extent that is not known before launch: {e}",
-                    span=op.span,
-                )
-            shape.append(bound)
-        lanes = c.emitter.order.sort(frame.lanes)
-        made = ph.Buffer(
-            id=c.next_buffer(),
-            name=op.buffer.name,
-            dtype=op.buffer.dtype,
-            shape=(*(const(d.size) for d in lanes), *shape),
-            scope="program" if frame.scope is c.emitter.root else "iteration",
-        )
-        c.buffers[op.buffer.id] = (made, lanes)
-        key = c.resource(op.buffer)[1]
-        c.by_class[key], c.allocated[key] = made, c.emitter.current
-        c.workspace.append(made)
-        c.emitter.effect(ph.BufferAlloc, buffer=made)
-        if op.init is not None:
-            self._initialise(op, frame)
-
-    def _initialise(self, op: kir.BufferAlloc, frame: Frame) -> None:
-        c = self.c
-        assert op.init is not None
-        resource, key, owner = c.resource(op.buffer)
-        if key in c.readers or c.pending(key):
-            c.fence(key)
-        axes = []
-        for k, e in enumerate(op.buffer.shape):
-            last = k == op.buffer.rank - 1
-            axes.append((k, f"{op.buffer.name}_{k}", e, Inner(mode="serial", size=32 if last else 1)))
-        walked = walk_axes(c, axes, c.used_dims((), frame), frame)
-        at = tuple(walked.points[k] for k in range(op.buffer.rank))
-        value = c.evaluate(op.init, at if op.init.rank else (), frame).fragment
-        guards = frame.active | walked.members
-        dims = c.emitter.order.sort((*frame.lanes, *(d for p in at for d in p.fragment.dims)))
-        coordinates = (*owner, *(p.fragment for p in at))
-        payload: dict[str, Any] = {
-            "target": resource,
-            "coordinates": coordinates,
-            "value": value,
-            "valid": c.emitter.conjunction(guards),
-        }
-        c.emitter.effect(ph.Store, **payload, dims=dims, proofs=tuple(ph.REGION for _ in coordinates))
-        for loop in reversed(walked.loops):
-            close_loop(c, loop, (), ())
-        c.wrote(key)
 
     def _hold(self, op: kir.Load, frame: Frame) -> None:
         """Evaluate a read of mutable memory here; later uses take the held value."""

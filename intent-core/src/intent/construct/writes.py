@@ -33,8 +33,8 @@ def target_of(
     active = frame.active | frozenset(m for p in at for m in p.members)
     where: Address = address(c, op.relation, shape, assumed, at, frame, op.valid, active)
     guards = where.members | where.guards | where.tested
-    coordinates = (*owner, *(p.fragment for p in where.coordinates))
-    used = frame.lanes | {d for p in (*at, *where.coordinates) for d in p.fragment.dims}
+    coordinates = tuple(p.fragment for p in (*owner, *where.coordinates))
+    used = frame.lanes | {d for p in (*at, *owner, *where.coordinates) for d in p.fragment.dims}
     mask = c.emitter.conjunction(guards)
     dims = c.emitter.order.sort((*used, *(mask.dims if mask is not None else ())))
     inside: tuple[ph.Proof, ...] = tuple(ph.REGION for _ in owner)

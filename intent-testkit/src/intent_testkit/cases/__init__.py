@@ -37,6 +37,7 @@ from intent_testkit.cases import (
     slices,
     softmax,
     states,
+    workspaces,
 )
 from intent_testkit.cases.case import Case
 
@@ -73,6 +74,7 @@ _FAMILIES = (
     atomics,
     collisions,
     counting,
+    workspaces,
 )
 
 ALL: Final[tuple[Case, ...]] = tuple(case for family in _FAMILIES for case in family.CASES)

@@ -1,0 +1,109 @@
+"""Where a buffer of the kernel lives, and its initial value (spec: kir-to-gpu-program 5).
+
+One copy for each instance, or for each pass of a loop, where one instance uses it. One piece of memory for the
+invocation where instances are spread over points inside of its allocation: each of them keeps to its own slice,
+which it begins with the initial value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from intent import kir
+from intent import physical as ph
+from intent.construct.context import Context
+from intent.construct.frame import Frame
+from intent.construct.groups import Group
+from intent.construct.ownership import Owned
+from intent.construct.plan import Inner
+from intent.construct.point import Point
+from intent.construct.traversal import close_loop, walk_axes
+from intent.diagnostics import PlanError
+from intent.types import Extent
+from intent.types.extent import const
+
+
+def allocate(
+    c: Context,
+    op: kir.BufferAlloc,
+    group: Group,
+    instance: Mapping[str, Point],
+    ordinals: Mapping[int, Point],
+    frame: Frame,
+) -> None:
+    """Make the physical buffer. ``ordinals``: those of the parallel loops that are entered, by loop."""
+    owned = group.buffers.get(op.buffer.id)
+    shared = owned is not None and _spread_inside(owned, group, instance)
+    owner: tuple[Point, ...]
+    leading: tuple[Extent, ...]
+    if owned is not None and shared:
+        owner = tuple(ordinals[loop] for loop in owned.around)
+        leading = tuple(c.analysis.trips[loop] for loop in owned.around)
+    else:
+        lanes = c.emitter.order.sort(frame.lanes)
+        owner = tuple(Point(c.emitter.lane(d), low=const(0), high=const(d.size - 1)) for d in lanes)
+        leading = tuple(const(d.size) for d in lanes)
+    made = ph.Buffer(
+        id=c.next_buffer(),
+        name=op.buffer.name,
+        dtype=op.buffer.dtype,
+        shape=(*leading, *_shape(c, op)),
+        scope="invocation" if shared else "program" if frame.scope is c.emitter.root else "iteration",
+    )
+    c.buffers[op.buffer.id] = (made, owner)
+    key = c.resource(op.buffer)[1]
+    c.by_class[key], c.allocated[key] = made, c.emitter.current
+    c.workspace.append(made)
+    c.emitter.effect(ph.BufferAlloc, buffer=made)
+    if op.init is not None:
+        slices = owned.slices if owned is not None and shared else {}
+        own = {axis: instance[label] for label, axis in slices.items() if label in instance}
+        _initialise(c, op, own, frame)
+
+
+def _spread_inside(owned: Owned, group: Group, instance: Mapping[str, Point]) -> bool:
+    """Whether instances differ in a coordinate that is not one of the points around the allocation."""
+    around = {group.keys.get(("for", loop, 0)) for loop in owned.around}
+    return any(label not in around for label in instance)
+
+
+def _shape(c: Context, op: kir.BufferAlloc) -> tuple[Extent, ...]:
+    found = []
+    for e in op.buffer.shape:
+        bound = c.analysis.upper_bound(e)
+        if bound is None:
+            raise PlanError(
+                f"buffer {op.buffer.name} has an extent that is not known before launch: {e}", span=op.span
+            )
+        found.append(bound)
+    return tuple(found)
+
+
+def _initialise(c: Context, op: kir.BufferAlloc, own: Mapping[int, Point], frame: Frame) -> None:
+    """Store the initial value: along its slices at the instance's own coordinates, along other axes everywhere."""
+    assert op.init is not None
+    resource, key, owner = c.resource(op.buffer)
+    if key in c.readers or c.pending(key):
+        c.fence(key)
+    axes = []
+    for k, e in enumerate(op.buffer.shape):
+        last = k == op.buffer.rank - 1
+        if k not in own:
+            axes.append((k, f"{op.buffer.name}_{k}", e, Inner(mode="serial", size=32 if last else 1)))
+    walked = walk_axes(c, axes, c.used_dims(own.values(), frame), frame)
+    at = tuple({**walked.points, **own}[k] for k in range(op.buffer.rank))
+    guards = frame.active | {m for p in (*owner, *at) for m in p.members}
+    value = c.evaluate(op.init, at if op.init.rank else (), frame).fragment
+    coordinates = (*(p.fragment for p in owner), *(p.fragment for p in at))
+    payload: dict[str, Any] = {
+        "target": resource,
+        "coordinates": coordinates,
+        "value": value,
+        "valid": c.emitter.conjunction(guards),
+    }
+    dims = c.emitter.order.sort((*frame.lanes, *(d for f in coordinates for d in f.dims)))
+    c.emitter.effect(ph.Store, **payload, dims=dims, proofs=tuple(ph.REGION for _ in coordinates))
+    for loop in reversed(walked.loops):
+        close_loop(c, loop, (), ())
+    c.wrote(key)

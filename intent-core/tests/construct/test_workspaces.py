@@ -1,0 +1,142 @@
+"""Buffers in front of distributed points: who owns what, and that nobody meets anybody."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import intent
+import intent.language as I
+from intent.construct import analyze, construct
+from intent.frontend import lower
+from intent.physical import Store
+from intent.physical.verify import verify
+from intent.physical.walk import walk
+from intent.planning import default_plan, minimal_plan, random_plan
+from intent.provider.registry import registry
+from intent.reference.physical import execute
+
+CAPABILITIES = registry().get("reference").capabilities
+EXTENTS = {"M": 5, "N": 9}
+
+
+@intent.kernel
+def sums(x: I.In[I.i32, ("M", "N")], y: I.Out[I.i32, ("M", "N")]):
+    M, N = x.shape
+    held = I.buffer((M, N), I.i32, init=3)
+    for i in I.parallel(I.domain(0, M)):
+        for j in I.parallel(I.domain(0, N)):
+            held[i, j] = held[i, j] + x[i, j]
+    for i in I.parallel(I.domain(0, M)):
+        for j in I.parallel(I.domain(0, N)):
+            y[i, j] = held[i, j] * 2
+
+
+@intent.kernel
+def rows(x: I.In[I.i32, ("M", "N")], y: I.Out[I.i32, ("M", "N")]):
+    M, N = x.shape
+    for i in I.parallel(I.domain(0, M)):
+        row = I.buffer((N,), I.i32, init=1)
+        for j in I.parallel(I.domain(0, N)):
+            row[j] = row[j] + x[i, j]
+        for j in I.parallel(I.domain(0, N)):
+            y[i, j] = row[j] * 2
+
+
+@intent.kernel
+def counter(y: I.Out[I.i32, ("N",)]):
+    taken = I.buffer((1,), I.i32, init=0)
+    for i in I.parallel(I.domain(0, y.shape[0])):
+        y[i] = I.atomic.add(taken[0], 1) * 0
+
+
+@intent.kernel
+def part(x: I.In[I.i32, ("N",)], y: I.InOut[I.i32, ("N",)]):
+    N = x.shape[0]
+    held = I.buffer((N,), I.i32, init=2)
+    for i in I.parallel(I.domain(1, N)):
+        held[i] = held[i] + x[i]
+    for i in I.parallel(I.domain(1, N)):
+        y[i] = held[i]
+
+
+@intent.kernel
+def across(x: I.In[I.i32, ("M", "N")], y: I.Out[I.i32, ("M", "N")]):
+    """Rows meet, columns do not."""
+    M, N = x.shape
+    held = I.buffer((M, N), I.i32)
+    held[...] = x[...] + 1
+    for i in I.parallel(I.domain(0, M)):
+        for j in I.parallel(I.domain(0, N)):
+            y[i, j] = held[M - 1 - i, j]
+
+
+@intent.kernel
+def begun_from_what_is_written(x: I.In[I.i32, ("N",)], y: I.InOut[I.i32, ("N",)]):
+    held = I.buffer(x.shape, I.i32, init=y[...])
+    y[...] = x[...] + held[...]
+
+
+def _labels(kernel):
+    (group,) = analyze(lower(kernel, {})).groups
+    return [str(axis.extent) for axis in group.axes]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "axes"),
+    [
+        (sums, ["M", "N"]),
+        (rows, ["M", "N"]),
+        (counter, []),
+        (part, []),
+        (across, ["N"]),
+        (begun_from_what_is_written, []),
+    ],
+)
+def test_points_are_spread_where_each_keeps_to_its_own(kernel, axes):
+    assert _labels(kernel) == axes
+
+
+@pytest.mark.parametrize("kernel", [sums, rows, counter, part, across, begun_from_what_is_written])
+def test_no_plan_meets_another_instance(kernel):
+    lowered = lower(kernel, {})
+    analysis = analyze(lowered)
+    rng = np.random.default_rng(7)
+    plans = [minimal_plan(analysis, CAPABILITIES, EXTENTS), default_plan(analysis, CAPABILITIES, EXTENTS)]
+    plans += [random_plan(analysis, CAPABILITIES, rng, EXTENTS) for _ in range(6)]
+    results = []
+    for plan in plans:
+        program = construct(lowered, plan, analysis)
+        verify(program, lowered)
+        shapes = {v.name: tuple(EXTENTS[str(e)] for e in v.shape) for v in lowered.views}
+        views = {name: np.arange(np.prod(shape), dtype=np.int32).reshape(shape) for name, shape in shapes.items()}
+        execute(program, views, {}, EXTENTS, order=rng, find_races=True)
+        results.append(views["y"])
+    for other in results[1:]:
+        np.testing.assert_array_equal(other, results[0])
+
+
+def test_the_buffer_is_one_piece_and_begins_once():
+    lowered = lower(sums, {})
+    program = construct(lowered, minimal_plan(lowered, CAPABILITIES))
+    (buffer,) = program.workspace
+    assert (buffer.scope, [str(e) for e in buffer.shape]) == ("invocation", ["M", "N"])
+    stores = [op for op in walk(program.segments[0].body) if isinstance(op, Store) and op.target == buffer]
+    assert len(stores) == 2
+
+
+def test_a_buffer_of_a_point_gets_its_own_row():
+    lowered = lower(rows, {})
+    program = construct(lowered, minimal_plan(lowered, CAPABILITIES))
+    (buffer,) = program.workspace
+    assert (buffer.scope, [str(e) for e in buffer.shape]) == ("invocation", ["M", "N"])
+
+
+def test_where_the_inner_points_stay_inside_the_buffer_is_private():
+    lowered = lower(rows, {})
+    analysis = analyze(lowered)
+    plan = minimal_plan(analysis, CAPABILITIES)
+    (group,) = plan.groups
+    outer = type(plan)(groups=(type(group)(instance=group.instance[:1]),))
+    (buffer,) = construct(lowered, outer, analysis).workspace
+    assert (buffer.scope, [str(e) for e in buffer.shape]) == ("program", ["N"])
