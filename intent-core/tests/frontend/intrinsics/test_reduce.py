@@ -246,6 +246,11 @@ def draws(a, b):
 
 
 @intent.kernel
+def value_operand(x: I.In[I.f32, ("M",)], w: I.In[I.f32, ("M",)], y: I.Out[I.f32, ()]):
+    y[()] = I.reduce(x, axis=0, identity=0.0, combine=reads_a_view, combine_operands=(w[...],))
+
+
+@intent.kernel
 def tensor_operand(x: I.In[I.f32, ("M",)], w: I.In[I.f32, ("M",)], y: I.Out[I.f32, ()]):
     y[()] = I.reduce(x, axis=0, identity=0.0, combine=reads_a_view, combine_operands=(w,))
 
@@ -299,7 +304,8 @@ def scan_over_two_axes(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")]):
         (scalar_source, InvalidAxis, "I.reduce.sum"),
         (any_of_numbers, WrongDType, "bool"),
         (another_identity, SchemaMismatch, "identity="),
-        (tensor_operand, ShapeMismatch, "combine_operands="),
+        (tensor_operand, ImpureHelper, "'w' itself is given in combine_operands="),
+        (value_operand, ShapeMismatch, "combine_operands="),
         (combine_of_another_dtype, SchemaMismatch, "to_f64"),
         (combine_that_mixes, MixedDTypes, "different dtypes"),
         (combine_that_draws, ImpureHelper, "draws"),

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from intent.diagnostics import CompilerFault, IntentError, SchemaMismatch, ShapeMismatch
+from intent.diagnostics import CompilerFault, ImpureHelper, IntentError, SchemaMismatch, ShapeMismatch
 from intent.frontend.builder import Builder
 from intent.frontend.emission import Purity
 from intent.frontend.intrinsics.call import Call
 from intent.frontend.intrinsics.shapes import conform
 from intent.frontend.values import (
+    BufferRef,
     DTypeRef,
     ExtentRef,
     FrontValue,
@@ -21,6 +22,7 @@ from intent.frontend.values import (
     PyConst,
     Tensor,
     Tuple,
+    ViewRef,
     leaves,
     map_leaves,
     rebuild,
@@ -77,6 +79,8 @@ def captures(call: Call, parameter: str, slice_shape: tuple[Extent, ...] | None 
             return leaf
         if isinstance(leaf, ExtentRef) and leaf.extent.launch_visible:
             return leaf
+        if isinstance(leaf, ViewRef | BufferRef) and slice_shape is not None:
+            _refuse_memory(call, parameter, leaf, slice_shape)
         tensor = call.builder.data(leaf, call.what)
         return tensor if slice_shape is None else _to_slice(call, parameter, tensor, slice_shape)
 
@@ -86,6 +90,19 @@ def captures(call: Call, parameter: str, slice_shape: tuple[Extent, ...] | None 
     tensors = [leaf for item in fronts for leaf in leaves(item) if isinstance(leaf, Tensor)]
     sliced = tuple(t for t in tensors if t.shape and slice_shape is not None)
     return Captures(fronts=fronts, values=tuple(t.value for t in tensors if t not in sliced), sliced=sliced)
+
+
+def _refuse_memory(
+    call: Call, parameter: str, memory: ViewRef | BufferRef, slice_shape: tuple[Extent, ...]
+) -> None:
+    """A view of more axes than a slice can only be meant to be read or written by the helper: ImpureHelper."""
+    if len(memory.resource.shape) > len(slice_shape):
+        raise ImpureHelper(
+            helper_name(call.callee("combine")),
+            role=f"combine= of {call.what}",
+            effect=f"'{memory.resource.name}' itself is given in {parameter}=",
+            span=call.builder.span,
+        )
 
 
 def _to_slice(call: Call, parameter: str, tensor: Tensor, shape: tuple[Extent, ...]) -> Tensor:
