@@ -304,7 +304,7 @@ def scan_over_two_axes(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")]):
         (scalar_source, InvalidAxis, "I.reduce.sum"),
         (any_of_numbers, WrongDType, "bool"),
         (another_identity, SchemaMismatch, "identity="),
-        (tensor_operand, ImpureHelper, "'w' itself is given in combine_operands="),
+        (tensor_operand, ImpureHelper, "reads_a_view"),
         (value_operand, ShapeMismatch, "combine_operands="),
         (combine_of_another_dtype, SchemaMismatch, "to_f64"),
         (combine_that_mixes, MixedDTypes, "different dtypes"),
