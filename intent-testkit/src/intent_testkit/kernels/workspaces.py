@@ -130,6 +130,6 @@ def one_counter(x: I.In[I.i32, ("N",)], y: I.Out[I.i32, ("N",)]):
     """Every point shares one counter with an initial value, so one instance runs them all."""
     N = x.shape[0]
     taken = I.buffer((1,), I.i32, init=0)
-    for i in I.parallel(I.domain(0, N)):
+    for _i in I.parallel(I.domain(0, N)):
         place = I.atomic.add(taken[0], 1)
         y[place] = 1
