@@ -66,14 +66,14 @@ def begin_exchange(body: Body) -> None:
         body.barrier()
 
 
-def flat_index(body: Body, dims: Sequence[Dim], table: Table) -> str:
-    """The row-major number of a lane."""
+def flat_index(body: Body, dims: Sequence[Dim], table: Table, pad: int = 0) -> str:
+    """The row-major number of a lane, in rows that are ``pad`` longer than their lanes."""
     terms, stride = [], 1
-    for dim in reversed(dims):
+    for k, dim in enumerate(reversed(dims)):
         place = body.coordinate(dim, table)
         if place.text != "0":
             terms.append(place.text if stride == 1 else f"{place.at(Prec.UNARY)} * {stride}")
-        stride *= dim.size
+        stride *= dim.size + (0 if k else pad)
     return " + ".join(reversed(terms)) or "0"
 
 
@@ -89,11 +89,13 @@ def moved_to(
     looped = target.looped(target_dims)
     variable = body.loops.variable(body.context.namer.fresh(hint), type_, looped)
     body.loops.declare(variable, target)
-    size = count // parts
+    # Lanes that are neighbours here and a row apart there lie in different banks if rows are of odd length.
+    pad = 1 if parts == 1 and len(source_dims) > 1 and source is not target else 0
+    size = count // parts + pad * count // source_dims[-1].size if source_dims else 1
     body.context.scratch.exchange(size * value.dtype.bytes)
     name = body.context.namer.fresh(f"{hint}_exchange")
     body.writer.line(f"{type_}* const {name} = it_piece<{type_}>(scratch, {size});")
-    write, read = flat_index(body, source_dims, source), flat_index(body, target_dims, target)
+    write, read = flat_index(body, source_dims, source, pad), flat_index(body, target_dims, target, pad)
     replica = replica_text(source, source_dims)
     for part in range(parts):
         begin_exchange(body)

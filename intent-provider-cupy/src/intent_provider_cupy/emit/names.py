@@ -13,7 +13,8 @@ _WORDS: Final = """
     int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register
     reinterpret_cast requires return short signed sizeof static static_assert static_cast struct switch template
     this thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t
-    while xor xor_eq Index thread scratch staged std warpSize threadIdx blockIdx blockDim gridDim main assert abs min max
+    while xor xor_eq Index thread scratch staged
+    std warpSize threadIdx blockIdx blockDim gridDim main assert abs min max
     exp exp2 log log2 log10 pow sqrt cbrt sin cos tan asin acos atan atan2 sinh cosh tanh erf erfc lgamma tgamma
     floor ceil round rint trunc fma fmod hypot j0 j1 y0 y1 jn yn gamma signbit isnan isinf isfinite div index
     select clock time printf malloc free memcpy memset rsqrt saturate norm linux unix stdin stdout stderr errno

@@ -29,6 +29,7 @@ from intent.physical import (
     Region,
     Segment,
     Store,
+    View,
 )
 from intent.physical.fragment import Resource
 from intent.physical.walk import operands_of, regions_of, walk
@@ -37,6 +38,8 @@ from intent_provider_cupy.emit.products import Product, product_of
 
 ACCESS_BYTES = 16
 """Widest access of one thread."""
+TURNED_LEAST = 512
+"""Fewest lanes of a store that are worth a way through shared memory."""
 _REPEATABLE = (Pointwise, Cast, Bitcast, Broadcast)
 
 
@@ -60,7 +63,7 @@ class Placing:
         """How each contraction is computed, by its id."""
         self._table: dict[int, int] = {}
         slices = self._operand_slices()
-        self._wanted: dict[int, set[int]] = defaultdict(set)
+        self._wanted: defaultdict[int, set[int]] = defaultdict(set)
         self._demand(segment.body)
         main = TableBuilder(index=0, thread_bits=bits, places=places).build(
             list(self._wants(segment.body, 0))
@@ -69,6 +72,7 @@ class Placing:
         for k, ops in enumerate(slices, start=1):
             wants = [w for op in ops for w in self._wants_of(op)]
             self.tables.append(TableBuilder(index=k, thread_bits=bits).build(wants))
+        self._turned_stores(segment.body, bits)
 
     @property
     def main(self) -> Table:
@@ -151,6 +155,29 @@ class Placing:
                     return []
                 found += inner
         return found
+
+    def _turned_stores(self, body: Region, bits: int) -> None:
+        """Stores along whose memory the main table has no neighbours get a table that does."""
+        for op in self._operations:
+            if isinstance(op, Store) and self._against(op):
+                index = len(self.tables)
+                self._table[op.id] = index
+                self.tables.append(
+                    TableBuilder(index=index, thread_bits=bits).build(list(self._wants_of(op)))
+                )
+        if any(self._table.get(op.id) for op in self._operations if isinstance(op, Store)):
+            self._wanted = defaultdict(set)
+            self._demand(body)
+
+    def _against(self, op: Store) -> bool:
+        """Whether a store of a whole fragment runs across the main table's neighbouring lanes."""
+        first = self.running(op.coordinates[-1]) if op.coordinates else None
+        if first is None or first not in op.dims or self.main.bits(first)[:1] in ((), (None,), (0,)):
+            return False
+        plain = all(not c.dims or self.cheap(c) for c in (*op.coordinates, *([op.valid] if op.valid else [])))
+        fast = any(self.main.bits(d)[:1] in ((None,), (0,)) for d in op.dims if d != first)
+        whole = isinstance(op.target, View) and set(op.value.dims) == set(op.dims)
+        return plain and fast and whole and _size(op.dims) >= TURNED_LEAST
 
     def _demand(self, region: Region) -> None:
         """Note backwards in which tables values are read."""

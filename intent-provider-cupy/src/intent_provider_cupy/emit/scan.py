@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from intent.physical import Scan
 from intent_provider_cupy.casts import cast
 from intent_provider_cupy.emit import convert
+from intent_provider_cupy.emit.access import replica_text
 from intent_provider_cupy.emit.combining import Combine, Component, combine_of
 from intent_provider_cupy.emit.layout import LANE_BITS, Table
 from intent_provider_cupy.emit.literals import typed
@@ -34,6 +35,8 @@ class _Scan:
         pairs = list(zip(op.results, self.combine.components, strict=True))
         self.prefixes = [self._declare(r.name or "prefix", c) for r, c in pairs]
         self.totals = [self._declare("total", c) for _, c in pairs]
+        self.joined = 0
+        """Register bits that are done: the total of a block of registers stands at its first one."""
 
     def _declare(self, hint: str, component: Component) -> Variable:
         name = self.body.context.namer.fresh(hint)
@@ -44,14 +47,13 @@ class _Scan:
     def run(self) -> None:
         """All bits of the dim, lowest first."""
         self._begin()
-        register = 0
         bits = self.table.bits(self.op.dim)
         k = 0
         while k < len(bits):
             bit = bits[k]
             if bit is None:
-                self._registers(register)
-                register += 1
+                self._registers()
+                self.joined += 1
             elif bit < LANE_BITS:
                 self._lanes(bit)
             else:
@@ -64,48 +66,72 @@ class _Scan:
 
     def _begin(self) -> None:
         texts = [self.body.text(typed(c.value)) for c in self.combine.components]
-        with self._each():
+        with each(self.body, self.looped, self.table, scope=True):
             for p, t, text in zip(self._names(self.prefixes), self._names(self.totals), texts, strict=True):
                 self.body.writer.statement(f"{p} = {t} = {text};", self.op.span)
 
     def _names(self, variables: Sequence[Variable]) -> list[str]:
         return [self.body.loops.render(mention(v.id)) for v in variables]
 
-    def _each(self) -> AbstractContextManager[None]:
-        return each(self.body, self.looped, self.table, scope=True)
+    @contextmanager
+    def _blocks(self, size: int) -> Iterator[None]:
+        """For each block of ``size`` registers along the dim; the register counter stands at its first."""
+        body, dim = self.body, self.op.dim
+        if dim not in self.looped:
+            with each(body, self.looped, self.table, scope=True):
+                yield
+            return
+        counter, block = body.context.counter(dim), body.context.vector_counter(dim)
+        heads = [
+            f"it_each({block}, {self.table.registers(d) // size})"
+            if d == dim
+            else f"it_each({body.context.counter(d)}, {self.table.registers(d)})"
+            for d in self.looped
+        ]
+        body.writer.line(f"{' '.join(heads)} {{")
+        with body.writer.block():
+            body.writer.line(
+                f"const int {counter} = {block} * {size};" if size > 1 else f"const int {counter} = {block};"
+            )
+            yield
 
-    def _registers(self, index: int) -> None:
-        """Pairs of registers whose numbers differ in one bit."""
+    def _extend(self, totals: Sequence[str], shift: int) -> None:
+        """Put totals of earlier lanes before the prefixes of a block that begins ``shift`` registers on."""
+        size = 1 << self.joined
+        element = self.body.context.element_counter(self.op.dim)
+        prefixes = self._names(self.prefixes)
+        if size > 1 or shift:
+            move = f"{shift} + " if shift else ""
+            prefixes = self._at(prefixes, f"{move}{element}" if size > 1 else str(shift))
+        head = f"it_each({element}, {size}) " if size > 1 else ""
+        self.body.writer.line(f"{head}{self.combine.write(totals, prefixes, prefixes)}")
+
+    def _at(self, names: Sequence[str], shift: str) -> list[str]:
         counter = self.body.context.counter(self.op.dim)
-        step = 1 << index
-        prefixes, totals = self._names(self.prefixes), self._names(self.totals)
+        return [n.replace(f"[{counter}]", f"[{counter} + {shift}]") for n in names]
 
-        def at(names: Sequence[str], place: str) -> list[str]:
-            return [n.replace(f"[{counter}]", f"[{place}]") for n in names]
-
-        lower, upper = counter, f"{counter} + {step}"
-        early, late = (upper, lower) if self.op.reverse else (lower, upper)
-        with self._each():
-            self.body.writer.line(f"if ({counter} & {step}) continue;")
-            write = self.combine.write
-            self.body.writer.line(write(at(totals, early), at(prefixes, late), at(prefixes, late)))
-            self.body.writer.line(write(at(totals, early), at(totals, late), at(totals, early)))
-            for name in totals:
-                (target,), (source,) = at([name], late), at([name], early)
-                self.body.writer.line(f"{target} = {source};")
+    def _registers(self) -> None:
+        """Two neighbouring blocks of registers become one."""
+        step = 1 << self.joined
+        with self._blocks(2 * step):
+            lower = self._names(self.totals)
+            upper = self._at(lower, str(step))
+            early, late = (upper, lower) if self.op.reverse else (lower, upper)
+            self._extend(early, 0 if self.op.reverse else step)
+            self.body.writer.line(self.combine.write(early, late, lower))
 
     def _lanes(self, bit: int) -> None:
         """Pairs of lanes of a warp whose numbers differ in one bit."""
         lines = self.body.writer.line
         later = f"(thread & {1 << bit}) {'==' if self.op.reverse else '!='} 0"
-        prefixes, totals = self._names(self.prefixes), self._names(self.totals)
-        with self._each():
+        with self._blocks(1 << self.joined):
+            totals = self._names(self.totals)
             others = [f"other_{k}" for k in range(len(totals))]
             for name, other, component in zip(totals, others, self.combine.components, strict=True):
                 lines(f"const {component.type} {other} = it_shuffle_xor({name}, {1 << bit});")
             lines(f"if ({later}) {{")
             with self.body.writer.block("} else {"):
-                lines(self.combine.write(others, prefixes, prefixes))
+                self._extend(others, 0)
                 lines(self.combine.write(others, totals, totals))
             with self.body.writer.block():
                 lines(self.combine.write(totals, others, totals))
@@ -113,25 +139,24 @@ class _Scan:
     def _warps(self, bits: Sequence[int]) -> None:
         """All warps along the dim at once, through shared memory."""
         body, table = self.body, self.table
-        # Slots: everything that tells threads and registers apart, warps along the dim innermost.
+        # Slots: everything that tells threads and blocks of registers apart, warps along the dim innermost.
         count = 1 << len(bits)
         own = sum(1 << b for b in bits)
         rest = [b for b in range(table.thread_bits) if not own >> b & 1 and table.mask(self.dims) >> b & 1]
-        registers = 1
+        blocks = 1
         row: list[str] = []
         for d in reversed(self.looped):
-            row.append(
-                f"{body.context.counter(d)} * {registers}" if registers > 1 else body.context.counter(d)
-            )
-            registers *= table.registers(d)
-        slot = " + ".join([*row, *(f"(thread >> {b} & 1) * {registers << i}" for i, b in enumerate(rest))])
-        slots = registers << len(rest)
+            along = d == self.op.dim
+            name = body.context.vector_counter(d) if along else body.context.counter(d)
+            row.append(f"{name} * {blocks}" if blocks > 1 else name)
+            blocks *= table.registers(d) >> (self.joined if along else 0)
+        slot = [*row, *(f"(thread >> {b} & 1) * {blocks << i}" for i, b in enumerate(rest))]
         mine = " | ".join(
             f"(thread >> {b} & 1) << {i}" if i else f"(thread >> {b} & 1)" for i, b in enumerate(bits)
         )
-        self._exchange(slot or "0", slots, count, f"({mine})", table.spare(self.dims))
+        self._exchange(" + ".join(slot) or "0", blocks << len(rest), count, mine)
 
-    def _exchange(self, slot: str, slots: int, count: int, mine: str, spare: int) -> None:
+    def _exchange(self, slot: str, slots: int, count: int, mine: str) -> None:
         body, lines = self.body, self.body.writer.line
         convert.begin_exchange(body)
         offset, pieces = 0, []
@@ -144,34 +169,39 @@ class _Scan:
         body.context.scratch.exchange(offset)
         warp = body.context.namer.fresh("along")
         lines(f"const int {warp} = {mine};")
-        condition = f"if ((thread & {spare}) == 0) " if spare else ""
-        prefixes, totals = self._names(self.prefixes), self._names(self.totals)
-        with self._each():
-            for piece, total in zip(pieces, totals, strict=True):
+        replica = replica_text(self.table, self.dims)
+        condition = f"if ({replica}) " if replica else ""
+        with self._blocks(1 << self.joined):
+            for piece, total in zip(pieces, self._names(self.totals), strict=True):
                 lines(f"{condition}it_store({piece}, ({slot}) * {count} + {warp}, {total});")
         body.barrier()
-        first, step = (count - 1, -1) if self.op.reverse else (0, 1)
-        with self._each():
-            parts = [f"part_{k}" for k in range(len(pieces))]
-            before = [f"before_{k}" for k in range(len(pieces))]
-            for piece, total, b, component in zip(
-                pieces, totals, before, self.combine.components, strict=True
-            ):
-                lines(f"{total} = it_load({piece}, ({slot}) * {count} + {first});")
-                lines(f"{component.type} {b} = {total};")
-            lines(f"for (int w = 1; w < {count}; ++w) {{")
-            with body.writer.block():
-                lines(f"const int from = {f'{count - 1} - w' if step < 0 else 'w'};")
-                for piece, part, component in zip(pieces, parts, self.combine.components, strict=True):
-                    lines(f"const {component.type} {part} = it_load({piece}, ({slot}) * {count} + from);")
-                rank = f"{count - 1} - {warp}" if step < 0 else warp
-                lines(self.combine.write(totals, parts, totals))
-                lines(f"if (w < {rank}) {{")
-                with body.writer.block():
-                    for b, total in zip(before, totals, strict=True):
-                        lines(f"{b} = {total};")
-            lines(f"if ({rank} > 0) {self.combine.write(before, prefixes, prefixes)}")
+        with self._blocks(1 << self.joined):
+            self._gather(pieces, slot, count, warp)
         body.context.scratch.dirty = True
+
+    def _gather(self, pieces: Sequence[str], slot: str, count: int, warp: str) -> None:
+        """Combine the totals of all warps in order, and remember what comes before this one."""
+        lines = self.body.writer.line
+        reverse = self.op.reverse
+        totals = self._names(self.totals)
+        parts = [f"part_{k}" for k in range(len(pieces))]
+        before = [f"before_{k}" for k in range(len(pieces))]
+        first = count - 1 if reverse else 0
+        for piece, total, b, component in zip(pieces, totals, before, self.combine.components, strict=True):
+            lines(f"{total} = it_load({piece}, ({slot}) * {count} + {first});")
+            lines(f"{component.type} {b} = {total};")
+        rank = f"{count - 1} - {warp}" if reverse else warp
+        lines(f"for (int w = 1; w < {count}; ++w) {{")
+        with self.body.writer.block():
+            place = f"{count - 1} - w" if reverse else "w"
+            for piece, part, component in zip(pieces, parts, self.combine.components, strict=True):
+                lines(f"const {component.type} {part} = it_load({piece}, ({slot}) * {count} + {place});")
+            lines(self.combine.write(totals, parts, totals))
+            kept = ", ".join(f"{b} = {total}" for b, total in zip(before, totals, strict=True))
+            lines(f"if (w < {rank}) {kept};")
+        lines(f"if ({rank} > 0) {{")
+        with self.body.writer.block():
+            self._extend(before, 0)
 
 
 def scan(body: Body, op: Scan) -> None:
