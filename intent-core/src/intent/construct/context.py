@@ -17,7 +17,7 @@ from intent.construct.plan import Form, GroupPlan, Inner, usually_native
 from intent.construct.point import Point
 from intent.construct.predicates import Predicates
 from intent.diagnostics import NotSupportedYet, PlanError
-from intent.types import Extent
+from intent.types import Extent, Span
 from intent.types.dtypes import INDEX
 from intent.types.extent import Call, Dyn, const
 
@@ -37,12 +37,13 @@ def rule(kind: type[kir.Op]) -> Callable[[Rule], Rule]:
 
 @dataclass(frozen=True)
 class Slice:
-    """The current block of a folded source axis: ``block`` members from ordinal ``start``."""
+    """The current block of a folded source axis: ``block`` members from ordinal ``start``; the author's fold."""
 
     label: str
     extent: Extent
     block: int
     start: ph.Fragment
+    span: Span
 
 
 @dataclass(frozen=True)

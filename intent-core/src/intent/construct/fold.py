@@ -28,7 +28,7 @@ def open_slices(c: Context, op: kir.RegionFold | kir.RegionScan, frame: Frame) -
     block = c.traversal((source.id, op.axis)).size
     end = c.extent(e, frame).fragment
     opened = open_loop(c, c.emitter.index(0), end, c.emitter.index(block), label)
-    c.slices[op.slice_extent] = Slice(label, e, block, opened.counter)
+    c.slices[op.slice_extent] = Slice(label, e, block, opened.counter, op.span)
     return opened
 
 

@@ -122,9 +122,11 @@ def walk_axes(
         taken = used | set(lanes)
         if e in c.slices:
             current = c.slices[e]
+            asking, c.emitter.span = c.emitter.span, current.span
             point = c.block_point(
                 current.start, current.label, current.extent, current.block, taken, frame, before
             )
+            c.emitter.span = asking
         elif inner.mode == "resident":
             point = c.resident_point(label, e, inner.size, taken, frame, before)
         else:

@@ -89,11 +89,11 @@ def _match(b: Builder, y: ph.Fragment) -> _Match | None:
 def _rewritten(b: Builder, match: _Match, y: ph.Fragment) -> ph.Fragment | None:
     """The next value with the factor inside, or None where it meets no exponential that it cancels with."""
     total = match.total
-    b.span, b.origin = total.span, total.origin
     if isinstance(total, ph.Reduce):
         inner = Exponents(b).times(total.operands[0], match.factor)
         if inner is None:
             return None
+        b.span, b.origin = total.span, total.origin
         part = b.add(
             ph.Reduce, y.dtype, total.result.dims, name=y.name, operands=(inner,), dims=total.dims, kind="sum"
         )
@@ -104,6 +104,7 @@ def _rewritten(b: Builder, match: _Match, y: ph.Fragment) -> ph.Fragment | None:
             continue
         inner = Exponents(b).times(operand, match.factor)
         if inner is not None:
+            b.span, b.origin = total.span, total.origin
             sides = {"lhs": total.lhs, "rhs": total.rhs, side: inner}
             start = b.broadcast(match.rest, total.result.dims)
             return b.add(

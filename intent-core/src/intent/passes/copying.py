@@ -67,8 +67,10 @@ class Copier:
 
     def ops(self, ops: tuple[ph.Op, ...]) -> None:
         """Copy operations in order."""
+        span, origin = self.b.span, self.b.origin
         for op in ops:
             self.op(op)
+        self.b.span, self.b.origin = span, origin
 
     def op(self, op: ph.Op) -> None:
         """Copy one operation, or say what it is without it."""

@@ -46,6 +46,7 @@ class Exponents:
 
     def _exponential(self, op: ph.Pointwise, factor: ph.Fragment) -> ph.Fragment | None:
         other = self.b.known.definition.get(self.b.known.plain(factor).id)
+        self.b.span, self.b.origin = op.span, op.origin
         if not isinstance(other, ph.Pointwise) or other.fn != op.fn:
             return None
         if (op.approximate, op.flush_to_zero) != (other.approximate, other.flush_to_zero):

@@ -38,6 +38,7 @@ def narrowing(program: ph.Program, permissions: Permissions) -> ph.Program:
 
 
 def _narrow(b: Builder, loop: ph.Loop, permissions: Permissions) -> bool:
+    b.span, b.origin = loop.span, loop.origin
     found = [test for test in tests(b, loop) if _idle_without(b, loop, test, finite=permissions.relaxed)]
     if not found:
         return False
@@ -49,24 +50,22 @@ def _narrow(b: Builder, loop: ph.Loop, permissions: Permissions) -> bool:
             beyond = ranges.shifted(wanted.high, 1)
             end = end if beyond == loop.end else b.pointwise("minimum", end, beyond)
         if wanted.low is not None:
-            low = _aligned(b, ranges, loop, wanted.low)
-            begin = begin if low == loop.begin else b.pointwise("maximum", begin, low)
+            low = _aligned(b, loop, wanted.low)
+            begin = low if begin == loop.begin else b.pointwise("maximum", begin, low)
     if begin == loop.begin and end == loop.end:
         return False
     b.append(replace(loop, begin=begin, end=end))
     return True
 
 
-def _aligned(b: Builder, ranges: Ranges, loop: ph.Loop, low: ph.Fragment) -> ph.Fragment:
-    """The greatest place of the loop's index that is at most ``low``: blocks stay where they are."""
-    step = b.known.value(loop.step)
-    if step == 1:
-        return low
-    start = b.known.value(loop.begin)
-    if start == 0:
-        return b.pointwise("mul", b.pointwise("floordiv", low, loop.step), loop.step)
-    blocks = b.pointwise("floordiv", b.pointwise("sub", low, loop.begin), loop.step)
-    return b.pointwise("add", loop.begin, b.pointwise("mul", blocks, loop.step))
+def _aligned(b: Builder, loop: ph.Loop, low: ph.Fragment) -> ph.Fragment:
+    """The greatest place of the loop's index that is at most ``low``, or its first one: blocks stay where they are."""
+    if b.known.value(loop.step) == 1:
+        return b.pointwise("maximum", loop.begin, low)
+    start = b.known.value(loop.begin) == 0
+    gap = b.pointwise("maximum", low if start else b.pointwise("sub", low, loop.begin), b.index(0))
+    index = b.pointwise("mul", b.pointwise("floordiv", gap, loop.step), loop.step)
+    return index if start else b.pointwise("add", loop.begin, index)
 
 
 def inside(loop: ph.Loop) -> frozenset[int]:

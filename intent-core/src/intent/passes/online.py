@@ -260,6 +260,7 @@ def _body(
     b: Builder, peak: _Peak, sums: list[_Sum], counter: ph.Fragment, carries: tuple[ph.Fragment, ...]
 ) -> tuple[tuple[ph.Fragment, ...], tuple[ph.Fragment, ...]] | None:
     """Yields and summary of the common loop: the slice's own maximum and sums, merged with the carries."""
+    b.span, b.origin = peak.loop.span, peak.loop.origin
     begin = _Joined(b, {peak.loop.body.args[0].id: counter}, {})
     begin.ops(peak.loop.body.ops[:-1] if peak.closing else peak.loop.body.ops)
     of = begin.get(peak.of)
@@ -278,6 +279,7 @@ def _body(
         added = _added(b, s, peak, counter, guarded(part), of)
         if added is None:
             return None
+        b.span, b.origin = s.share.loop.span, s.share.loop.origin
         like, scale = s.shares.exponentials[0], s.shares.scales[0]
 
         def factor(

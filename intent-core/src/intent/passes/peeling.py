@@ -45,39 +45,52 @@ def peeling(program: ph.Program, permissions: Permissions) -> ph.Program:
 
 @dataclass
 class _Cut:
-    """Where the full blocks begin and end; None is the loop's own bound."""
+    """Where the full blocks begin and end; None is the loop's own bound.
+
+    ``after``: tests that hold from ``low`` on; ``before``: tests that hold up to ``high``.
+    """
 
     low: ph.Fragment | None = None
     high: ph.Fragment | None = None
+    after: tuple[ph.Fragment, ...] = ()
+    before: tuple[ph.Fragment, ...] = ()
 
 
 def _peel(b: Builder, loop: ph.Loop) -> bool:
+    b.span, b.origin = loop.span, loop.origin
     step = b.known.value(loop.step)
     if not isinstance(step, int) or step < 2 or not _may_be_copied(loop):
         return False
     with b.region() as made:
         ranges = Ranges(b, loop, inside(loop))
-        found: dict[int, ph.Fragment] = {}
-        total = Range()
-        for test in tests(b, loop):
-            held = ranges.must_hold(test)
-            if held is None or prod(d.size for d in test.dims) < WIDE or not _masks(loop, test):
-                continue
-            found[test.id] = test
-            total = Range(
-                low=ranges.tighter("maximum", total.low, held.low),
-                high=ranges.tighter("minimum", total.high, held.high),
-            )
+        found = _found(b, loop, ranges)
         if not found:
             return False
+        low, high = None, None
+        for held in found.values():
+            low = ranges.tighter("maximum", low, held.low)
+            high = ranges.tighter("minimum", high, held.high)
         cut = _Cut(
-            low=None if total.low is None else _first(b, loop, total.low),
-            high=None if total.high is None else _beyond(b, ranges, loop, total.high),
+            low=None if low is None else _first(b, loop, low),
+            high=None if high is None else _beyond(b, ranges, loop, high),
+            after=tuple(test for test, held in found.items() if held.low is not None),
+            before=tuple(test for test, held in found.items() if held.low is None),
         )
     for op in made:
         b.keep(op)
-    _split(b, loop, tuple(found.values()), cut)
+    _split(b, loop, cut)
     return True
+
+
+def _found(b: Builder, loop: ph.Loop, ranges: Ranges) -> dict[ph.Fragment, Range]:
+    """Wide tests that something reads, and where they hold on all lanes: on one side of a bound."""
+    found = {}
+    for test in tests(b, loop):
+        if prod(d.size for d in test.dims) >= WIDE and _masks(loop, test):
+            held = ranges.must_hold(test)
+            if held is not None and (held.low is None) != (held.high is None):
+                found[test] = held
+    return found
 
 
 def _in_place(loop: ph.Loop, reads: Counter[str]) -> bool:
@@ -107,9 +120,9 @@ def _masks(loop: ph.Loop, test: ph.Fragment) -> bool:
 
 def _first(b: Builder, loop: ph.Loop, low: ph.Fragment) -> ph.Fragment:
     """The first index of a block at or after ``low``."""
-    gap = _from_begin(b, loop, low)
+    gap = b.pointwise("maximum", _from_begin(b, loop, low), b.index(0))
     last = b.pointwise("sub", loop.step, b.index(1))
-    return _place(b, loop, b.pointwise("floordiv", b.pointwise("add", gap, last), loop.step))
+    return _place(b, loop, b.pointwise("add", gap, last))
 
 
 def _beyond(b: Builder, ranges: Ranges, loop: ph.Loop, high: ph.Fragment) -> ph.Fragment:
@@ -120,34 +133,37 @@ def _beyond(b: Builder, ranges: Ranges, loop: ph.Loop, high: ph.Fragment) -> ph.
         gap = ranges.shifted(high, step)
     else:
         gap = b.pointwise("add", _from_begin(b, loop, high), loop.step)
-    return _place(b, loop, b.pointwise("floordiv", gap, loop.step))
+    return _place(b, loop, b.pointwise("maximum", gap, b.index(0)))
 
 
 def _from_begin(b: Builder, loop: ph.Loop, index: ph.Fragment) -> ph.Fragment:
     return index if b.known.value(loop.begin) == 0 else b.pointwise("sub", index, loop.begin)
 
 
-def _place(b: Builder, loop: ph.Loop, blocks: ph.Fragment) -> ph.Fragment:
-    """The index after so many blocks, or where the loop begins if that is a negative number."""
-    index = b.pointwise("mul", b.pointwise("maximum", blocks, b.index(0)), loop.step)
+def _place(b: Builder, loop: ph.Loop, members: ph.Fragment) -> ph.Fragment:
+    """The index after the whole blocks among so many members."""
+    index = b.pointwise("mul", b.pointwise("floordiv", members, loop.step), loop.step)
     return index if b.known.value(loop.begin) == 0 else b.pointwise("add", loop.begin, index)
 
 
-def _split(b: Builder, loop: ph.Loop, tests_: tuple[ph.Fragment, ...], cut: _Cut) -> None:
-    """The parts in order; the last one defines the loop's results."""
+def _split(b: Builder, loop: ph.Loop, cut: _Cut) -> None:
+    """The parts in order; the last one defines the loop's results.
+
+    Before ``low`` the tests hold that hold up to ``high``. Where there is no full block, ``high`` comes first.
+    """
     at, inits = loop.begin, loop.inits
     if cut.low is not None:
-        end = b.pointwise("minimum", cut.low, loop.end)
-        inits = _part(b, loop, (), at, end, inits)
+        end = cut.low if cut.high is None else b.pointwise("minimum", cut.low, cut.high)
+        inits = _part(b, loop, cut.before, at, b.pointwise("minimum", end, loop.end), inits)
         at = cut.low
         _fence(b, loop)
     if cut.high is None:
-        _part(b, loop, tests_, at, loop.end, inits, last=True)
+        _part(b, loop, cut.after, at, loop.end, inits, last=True)
         return
-    inits = _part(b, loop, tests_, at, b.pointwise("minimum", cut.high, loop.end), inits)
+    full = (*cut.before, *cut.after)
+    inits = _part(b, loop, full, at, b.pointwise("minimum", cut.high, loop.end), inits)
     _fence(b, loop)
-    at = cut.high if cut.low is None else b.pointwise("maximum", cut.low, cut.high)
-    _part(b, loop, (), at, loop.end, inits, last=True)
+    _part(b, loop, (), cut.high, loop.end, inits, last=True)
 
 
 def _fence(b: Builder, loop: ph.Loop) -> None:

@@ -9,6 +9,8 @@ from intent import kir
 from intent.construct import Analysis
 from intent.kir.walk import walk
 
+HEAD = 128
+"""The longest head that is planned for when nothing is known."""
 _COMPARISONS = ("lt", "le", "gt", "ge")
 
 
@@ -44,6 +46,24 @@ def chain_of(analysis: Analysis, contractions: Sequence[kir.Contract], rows: str
             if any(_has(analysis, earlier, walked) for earlier in contractions[:n]):
                 return Chain(walked=walked, masked=_masked(analysis, walked, rows))
     return None
+
+
+def heads_of(analysis: Analysis) -> set[str]:
+    """Axes that only one contraction of a chain has, and that are short in practice.
+
+    What the first one sums, and what the second one leaves besides the rows.
+    """
+    label = analysis.classes.label
+    contractions = [op for op in walk(analysis.kernel.body) if isinstance(op, kir.Contract)]
+    found: set[str] = set()
+    for n, op in enumerate(contractions):
+        for axis, _ in op.reduce:
+            for earlier in contractions[:n]:
+                if _has(analysis, earlier, label((op.lhs.id, axis))):
+                    rows = {label((earlier.result.id, k)) for k in range(earlier.result.rank)}
+                    left = {label((op.result.id, k)) for k in range(op.result.rank)}
+                    found |= {label((earlier.lhs.id, k)) for k, _ in earlier.reduce} | (left - rows)
+    return found
 
 
 def _has(analysis: Analysis, op: kir.Contract, walked: str) -> bool:

@@ -25,7 +25,7 @@ from intent.construct.groups import Group, GroupAxis
 from intent.construct.plan import knobs
 from intent.kir.walk import walk
 from intent.physical import Guard
-from intent.planning.chained import chain_of
+from intent.planning.chained import HEAD, chain_of, heads_of
 from intent.planning.collisions import arranged
 from intent.planning.legal import bound_of, divisible, legal, must_be_whole, power_of_two, size_of
 from intent.planning.tiles import NARROW, Tile, tile_of
@@ -59,6 +59,7 @@ class _Planner:
         self.knobs: dict[str, int] = {}
         self.whole = must_be_whole(analysis)
         self.tiles = self._tiles()
+        self.heads = heads_of(analysis)
 
     def plan(self) -> Plan:
         inner = {
@@ -92,6 +93,8 @@ class _Planner:
     def _inner(self, label: str) -> Inner:
         axis = self.analysis.inner[label]
         value = bound_of(self.analysis, label, self.extents, 1024)
+        if self.extents is None and axis.extent.const is None and label in self.heads:
+            value = min(value, HEAD)
         if label in self.whole:
             return self._resident(axis.extent, power_of_two(value))
         if not axis.extent.launch_visible:

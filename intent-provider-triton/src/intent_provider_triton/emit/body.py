@@ -179,6 +179,19 @@ class Body:
         del self.binding[fragment.id]
         return name
 
+    def ends_here(self, fragment: Fragment) -> bool:
+        """Whether the value is a reassigned variable of this region whose only use was the latest one."""
+        value = self.values[fragment.id]
+        if (
+            value.text not in self._variables
+            or value.dims != fragment.dims
+            or not self.usage.stays(fragment.id)
+        ):
+            return False
+        if any(value.text in self.values[p].refs for p in self._pending):
+            return False
+        return not any(v.text == value.text and self.left.get(k, 0) > 0 for k, v in self.values.items())
+
     # ---------------------------------------------------------------------------------------------- operations
 
     def region(self, region: Region) -> None:

@@ -98,9 +98,12 @@ def _carries(
 ) -> list[str]:
     """Assign the initial values to the carry variables and give their names."""
     values = [body.use(f) for f in inits]
-    names = []
-    for result, argument, value in zip(results, args, values, strict=True):
-        name = body.bindable(result) or body.context.namer.fresh(argument.name or result.name or "carry")
+    names: list[str] = []
+    for result, argument, init, value in zip(results, args, inits, values, strict=True):
+        name = body.bindable(result)
+        if name is None and body.ends_here(init) and value.text not in names:
+            name = value.text  # the loop goes on with the variable of the one before it
+        name = name or body.context.namer.fresh(argument.name or result.name or "carry")
         names.append(name)
         text = body.shaped_like(value, argument).text
         if text != name:
@@ -135,7 +138,10 @@ def _assign(body: Body, final: list[tuple[str, Value]], span: Span) -> None:
         body.writer.statement(f"{left} = {right}", span)
         return
     for name, value in final:
-        body.writer.statement(f"{name} = {value.text}", span)
+        if value.text.isidentifier():
+            body.writer.line(f"{name} = {value.text}")  # passes a value on: no line of the author's
+        else:
+            body.writer.statement(f"{name} = {value.text}", span)
 
 
 def _results(body: Body, results: Sequence[Fragment], names: Sequence[str]) -> None:

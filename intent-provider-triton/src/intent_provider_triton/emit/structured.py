@@ -185,7 +185,7 @@ def contract(body: Body, op: Contract) -> None:
         if plan
         else _sum_of_products(body, op, lhs, rhs, accumulator)
     )
-    body.define(op.result, value, op.span, statement=True)
+    body.define(op.result, value, op.span, statement=plan is None)
 
 
 _DOT_TYPES = {
