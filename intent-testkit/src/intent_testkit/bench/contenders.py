@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import intent
@@ -11,11 +11,17 @@ from intent_testkit.bench.contender import Call, Contender, Tensors
 Function = Callable[[Tensors], Any]
 
 
-def ours(provider: str, kernel: Any, arguments: Sequence[str]) -> Contender:
+def ours(
+    provider: str,
+    kernel: Any,
+    arguments: Sequence[str],
+    constexprs: Mapping[str, Any] | None = None,
+    options: intent.CompileOptions | None = None,
+) -> Contender:
     """A kernel of this project on a provider, default plan, called with ready tensors."""
 
     def bind(tensors: Tensors) -> Call:
-        artifact = intent.compile(kernel, provider=provider)
+        artifact = intent.compile(kernel, provider=provider, constexprs=constexprs, options=options)
         ready = [tensors[name] for name in arguments]
 
         def call() -> Any:
@@ -52,7 +58,14 @@ def compiled(function: Function) -> Contender:
 
 
 def field(
-    kernel: Any, arguments: Sequence[str], *peers: Contender
+    kernel: Any,
+    arguments: Sequence[str],
+    *peers: Contender,
+    constexprs: Mapping[str, Any] | None = None,
+    options: intent.CompileOptions | None = None,
 ) -> Callable[[tuple[str, ...]], list[Contender]]:
     """Our providers on ``kernel``, then the peers."""
-    return lambda providers: [*(ours(name, kernel, arguments) for name in providers), *peers]
+    return lambda providers: [
+        *(ours(name, kernel, arguments, constexprs, options) for name in providers),
+        *peers,
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from intent_testkit.bench import attention
 from intent_testkit.bench.contender import Tensors, Workload
 from intent_testkit.bench.contenders import compiled, eager, field
 from intent_testkit.kernels import layouts, matmul, pointwise, reductions, softmax, workloads
@@ -301,4 +302,5 @@ ALL: tuple[Workload, ...] = (
     row_max(4096, 32768),
     gemm(8192, 8192, 8192),
     gemm(4096, 4096, 4096),
+    *attention.ALL,
 )

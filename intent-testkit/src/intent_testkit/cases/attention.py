@@ -92,7 +92,35 @@ def _heads(name: str, group: int, causal: bool, window: int) -> Case:
     )
 
 
+def _forward(causal: bool) -> Case:
+    return Case(
+        name=f"attention_forward{'_causal' if causal else ''}",
+        kernel=k.attention_forward,
+        parameters=(
+            view("q", "bf16", "B H M D", normal()),
+            view("k", "bf16", "B H N D", normal()),
+            view("v", "bf16", "B H N D", normal()),
+            out("o", "bf16", "B H M D"),
+        ),
+        oracle=lambda v: {
+            "o": attention(
+                v.q / math.sqrt(v.q.shape[3]),
+                v.k,
+                v.v,
+                kept(v.q.shape[2], v.k.shape[2], causal=causal, window=0),
+            )
+        },
+        tolerance=BF16,
+        constexprs={"CAUSAL": causal},
+        extents=sizes("B H M N D", (0, 1, 3, 3, 4), (1, 1, 1, 1, 1), (1, 2, 9, 9, 4), (2, 1, 70, 90, 16)),
+        variants=("contiguous", "strided", "transposed"),
+        segments=(segment("B H M"),),
+    )
+
+
 CASES = (
+    _forward(causal=False),
+    _forward(causal=True),
     _heads("flash_full", 1, causal=False, window=0),
     _heads("flash_causal", 1, causal=True, window=0),
     _heads("flash_grouped", 2, causal=True, window=0),

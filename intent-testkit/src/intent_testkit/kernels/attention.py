@@ -68,6 +68,34 @@ def flash_attention(
         o[b, h, :, :] = I.cast(s.out / s.total[:, None], I.bf16)
 
 
+@intent.kernel
+def attention_forward(
+    q: I.In[I.bf16, ("B", "H", "M", "D")],
+    k: I.In[I.bf16, ("B", "H", "N", "D")],
+    v: I.In[I.bf16, ("B", "H", "N", "D")],
+    o: I.Out[I.bf16, ("B", "H", "M", "D")],
+    CAUSAL: I.Constexpr[bool],
+):
+    """As many heads of keys as of queries, logits over the root of the head's length."""
+    B, H, M, D = q.shape
+    N = k.shape[2]
+    axis = I.domain(0, N)
+    scale = I.rsqrt(I.cast(D, I.f32)) * I.LOG2E
+    for b, h in I.parallel((I.domain(0, B), I.domain(0, H))):
+        start = I.record(
+            peak=I.full((M,), -I.inf, I.f32), total=I.zeros((M,), I.f32), out=I.zeros((M, D), I.f32)
+        )
+        s = I.region_fold(
+            source=I.record(k=k[b, h, axis, :], v=v[b, h, axis, :], at=I.indices(axis)),
+            axis=0,
+            summarize=attended,
+            combine=merged,
+            identity=start,
+            operands=(q[b, h, :, :], I.indices(I.domain(0, M)), scale, CAUSAL, 0),
+        )
+        o[b, h, :, :] = I.cast(s.out / s.total[:, None], I.bf16)
+
+
 @intent.fn
 def attended_below(kv, q, length):
     """Attention over the keys of a slice that stand before ``length``, in f32."""
