@@ -80,6 +80,9 @@ def affine_all(a: I.In[I.f32, ("M", "N")], b: I.In[I.f32, ("M", "N")], y: I.Out[
     y[...] = made.b
 
 
+HEAD = 'extern "C"'
+
+
 def compiled(kernel, extents, **knobs):
     """The kernel with its default plan for the extents, but these knobs of the provider."""
     from intent.construct import analyze
@@ -100,4 +103,4 @@ def kernel_text(artifact):
     source = artifact.source
     text = source if isinstance(source, str) else source.text
     head, rest = text.split(LAYOUT_END, 1)
-    return f"{head}{LAYOUT_END}\n\n{rest[rest.index('extern') :]}"
+    return f"{head}{LAYOUT_END}\n\n{rest[rest.index(HEAD) :]}"

@@ -119,6 +119,7 @@ class Body:
         """Loops around what is being written."""
         self.buffers: dict[int, buffers.Home] = {}
         self._bases: dict[tuple[int, Dim], str] = {}
+        self._functions: dict[tuple[int, Dim], str] = {}
 
     # ------------------------------------------------------------------------------------------------- reading
 
@@ -137,10 +138,24 @@ class Body:
     def coordinate(self, dim: Dim, table: Table) -> Value:
         """The lane number along a dim."""
         base = self._base(dim, table)
-        registers = table.register_part(dim, self.context.counter(dim))
+        counter = self.context.counter(dim)
+        registers = table.register_part(dim, counter)
+        if " + " in registers:
+            text = f"{self._function(dim, table, base)}({counter})"
+            return Value(text=text, prec=Prec.ATOM, dtype=INDEX, dims=(dim,), width=Width.SMALL)
         text = " + ".join(part for part in (base, registers) if part) or "0"
         prec = Prec.SUM if " + " in text else Prec.PRODUCT if " * " in text else Prec.ATOM
         return Value(text=text, prec=prec, dtype=INDEX, dims=(dim,), width=Width.SMALL)
+
+    def _function(self, dim: Dim, table: Table, base: str) -> str:
+        """The name of the function from the register counter to the lane number."""
+        key = (table.index, dim)
+        if key not in self._functions:
+            name = self.context.namer.fresh(f"{dim.name}_at")
+            terms = [part for part in (base, table.register_part(dim, "r")) if part]
+            self.preamble.append(f"const auto {name} = [=](int r) {{ return {' + '.join(terms)}; }};")
+            self._functions[key] = name
+        return self._functions[key]
 
     def _base(self, dim: Dim, table: Table) -> str:
         key = (table.index, dim)

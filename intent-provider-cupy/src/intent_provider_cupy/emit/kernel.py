@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from intent.diagnostics import CapabilityError
 from intent.physical import Program, ScalarParam, Segment, View
 from intent.types.extent import Symbol, const
 from intent_provider_cupy import prelude
@@ -24,6 +25,10 @@ from intent_provider_cupy.emit.signature import SignatureBuilder
 from intent_provider_cupy.emit.usage import Usage
 from intent_provider_cupy.emit.value import Prec, Value, Width
 from intent_provider_cupy.emit.writer import STEP, Writer
+from intent_provider_cupy.spelling import PROVIDER
+
+MOST_SHARED = 227 * 1024
+"""Most bytes of shared memory that a block of any target can have."""
 
 
 class KernelEmitter:
@@ -56,6 +61,12 @@ class KernelEmitter:
         body = Writer(1)
         self._dispatch(body)
         scratch = self._context.scratch
+        if scratch.total > MOST_SHARED:
+            raise CapabilityError(
+                PROVIDER, capability="fragments that exchange this much",
+                needed=f"{scratch.total} bytes of shared memory",
+                offered=[f"{MOST_SHARED} bytes"],
+            )  # fmt: skip
         signature = Signature(
             parameters=self._builder.parameters(self._program.params),
             threads=self._context.threads,

@@ -147,9 +147,9 @@ def _warps(
     offset, pieces = 0, []
     convert.begin_exchange(body)
     for component in combine.components:
-        name = body.context.namer.fresh("partial")
+        name, start = body.context.namer.fresh("partial"), f"scratch + {offset}" if offset else "scratch"
         body.writer.line(
-            f"{component.type}* const {name} = it_piece<{component.type}>(scratch + {offset}, {count * size});"
+            f"{component.type}* const {name} = it_piece<{component.type}>({start}, {count * size});"
         )
         offset += -(-count * size * component.dtype.bytes // 16) * 16
         pieces.append(name)
@@ -161,15 +161,16 @@ def _warps(
     spare = table.spare(kept) & ~sum(1 << b for b in warps)
     condition = f"if ((thread & {spare}) == 0) " if spare else ""
     looped = table.looped(kept)
-    row = "" if place == "0" else f"({place}) * {count} + "
+    row = "" if place == "0" else f"({place}) * {count} + " if " " in place else f"{place} * {count} + "
+    mine = f"({mine})" if row and " | " in mine else mine
     for piece, total in zip(pieces, totals, strict=True):
-        text = f"{condition}it_store({piece}, {row}({mine}), {mention(total.id)});"
+        text = f"{condition}it_store({piece}, {row}{mine}, {mention(total.id)});"
         body.loops.act(text, table, looped, span)
     body.barrier()
     names = [body.loops.render(mention(t.id)) for t in totals]
     with each(body, looped, table):
         for name, piece in zip(names, pieces, strict=True):
-            body.writer.line(f"{name} = it_load({piece}, {row or ''}0);")
+            body.writer.line(f"{name} = it_load({piece}, {row.removesuffix(' + ') or '0'});")
         parts = [f"it_load({p}, {row}w)" for p in pieces]
         held = [f"part_{k}" for k in range(len(pieces))]
         body.writer.line(f"for (int w = 1; w < {count}; ++w) {{")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from intent.physical import Scan
 from intent_provider_cupy.casts import cast
 from intent_provider_cupy.emit import convert
-from intent_provider_cupy.emit.access import replica_text
 from intent_provider_cupy.emit.combining import Combine, Component, combine_of
 from intent_provider_cupy.emit.layout import LANE_BITS, Table
 from intent_provider_cupy.emit.literals import typed
@@ -37,6 +36,8 @@ class _Scan:
         self.totals = [self._declare("total", c) for _, c in pairs]
         self.joined = 0
         """Register bits that are done: the total of a block of registers stands at its first one."""
+        self.alike = 0
+        """Lane bits that are done: lanes that differ in these alone have the same total."""
 
     def _declare(self, hint: str, component: Component) -> Variable:
         name = self.body.context.namer.fresh(hint)
@@ -56,6 +57,7 @@ class _Scan:
                 self.joined += 1
             elif bit < LANE_BITS:
                 self._lanes(bit)
+                self.alike |= 1 << bit
             else:
                 run = [bit]
                 while k + 1 < len(bits) and (following := bits[k + 1]) is not None and following >= LANE_BITS:
@@ -142,7 +144,8 @@ class _Scan:
         # Slots: everything that tells threads and blocks of registers apart, warps along the dim innermost.
         count = 1 << len(bits)
         own = sum(1 << b for b in bits)
-        rest = [b for b in range(table.thread_bits) if not own >> b & 1 and table.mask(self.dims) >> b & 1]
+        apart = table.mask(self.dims) & ~own & ~self.alike
+        rest = [b for b in range(table.thread_bits) if apart >> b & 1]
         blocks = 1
         row: list[str] = []
         for d in reversed(self.looped):
@@ -169,8 +172,8 @@ class _Scan:
         body.context.scratch.exchange(offset)
         warp = body.context.namer.fresh("along")
         lines(f"const int {warp} = {mine};")
-        replica = replica_text(self.table, self.dims)
-        condition = f"if ({replica}) " if replica else ""
+        others = self.table.spare(self.dims) | self.alike
+        condition = f"if ((thread & {others}) == 0) " if others else ""
         with self._blocks(1 << self.joined):
             for piece, total in zip(pieces, self._names(self.totals), strict=True):
                 lines(f"{condition}it_store({piece}, ({slot}) * {count} + {warp}, {total});")

@@ -1,41 +1,51 @@
 """Device functions that emitted text uses, one subject per ``.cuh`` file; a text holds the files it needs.
 
-What is there for emission (``T`` is any element type of ``C_TYPES``; ``base`` is a kernel argument or a piece of shared
+What is there for emission (``T`` is any element type of ``C_TYPES``; ``base`` is a kernel argument or a piece of
+shared
 memory, ``i`` an index in elements of it; nothing checks bounds on a GPU, everything does in emulation):
 
 memory.cuh
     ``it_piece<T>(bytes, count)``: the piece of shared memory of ``count`` elements from byte offset ``bytes``;
     ``it_load(base, i)``, ``it_store(base, i, value)``;
-    ``it_load<N>(out, base, i)``, ``it_store<N>(base, i, in)``: N consecutive elements from/to ``T out[N]``, one access of
+    ``it_load<N>(out, base, i)``, ``it_store<N>(base, i, in)``: N consecutive elements from/to ``T out[N]``, one
+    access of
     N * sizeof(T) in {1, 2, 4, 8, 16} bytes, aligned to its size.
 warp.cuh
     ``it_shuffle_xor(v, mask)``, ``it_shuffle(v, lane)``, ``it_shuffle_up(v, d)``, ``it_shuffle_down(v, d)`` of any T;
     ``it_any(p)``, ``it_all(p)``, ``it_ballot(p)``. All 32 lanes take part.
 atomics.cuh
-    ``it_atomic_KIND<ORDER, SCOPE>(base, i, operands...)``, the old value as result; KIND is load, store, exchange, add, max,
-    min, and, or, xor, compare_exchange (expected, desired); ORDER is IT_RELAXED, IT_ACQUIRE, IT_RELEASE or IT_ACQ_REL;
+    ``it_atomic_KIND<ORDER, SCOPE>(base, i, operands...)``, the old value as result; KIND is load, store, exchange,
+    add, max,
+    min, and, or, xor, compare_exchange (expected, desired); ORDER is IT_RELAXED, IT_ACQUIRE, IT_RELEASE or
+    IT_ACQ_REL;
     SCOPE is IT_BLOCK or IT_DEVICE. Every element type that has the operation; NaN wins max and min.
 casts.cuh
-    ``it_f16``, ``it_bf16``, ``it_f8e4m3fn``, ``it_f8e5m2``: storage only, one member ``bits``; ``it_cast<To>(x)``: every
+    ``it_f16``, ``it_bf16``, ``it_f8e4m3fn``, ``it_f8e5m2``: storage only, one member ``bits``; ``it_cast<To>(x)``:
+    every
     pair of element types with the language's rounding, in one step; ``it_bits<To>(x)``: the same bits.
 integers.cuh
     ``it_floor_div(a, b)``, ``it_floor_mod(a, b)`` of one integer type.
 mma.cuh
-    ``it_mma(d, a, b)``: d[4] += a * b on tensor cores, by the types of the operands: it_f16 or it_bf16 (m16n8k16, a[8], b[4],
+    ``it_mma(d, a, b)``: d[4] += a * b on tensor cores, by the types of the operands: it_f16 or it_bf16 (m16n8k16,
+    a[8], b[4],
     float d), it_f8* (m16n8k32, a[16], b[8], float d; sm_89 and up), signed or unsigned char (m16n8k32, int d).
     Elements are in the order of the PTX fragments.
 arithmetic.cuh
-    ``it_add``, ``it_mul``, ... of integers that wrap, ``it_max``, ``it_min`` with NaN winning, ``it_each``, ``it_doubling``: loops;
+    ``it_add``, ``it_mul``, ... of integers that wrap, ``it_max``, ``it_min`` with NaN winning, ``it_each``,
+    ``it_doubling``: loops;
 functions.cuh
     ``it_sigmoid``, ``it_lgamma``, ...: functions that the library lacks or computes too coarsely.
 matrix.cuh
-    ``it_load_matrices<COUNT, TURNED>(out, piece, index)``: operands of ``it_mma`` from shared memory; ``it_mma_into``.
+    ``it_load_matrices<COUNT, TURNED>(out, piece, index)``: operands of ``it_mma`` from shared memory;
+    ``it_mma_into``.
 async.cuh
-    ``it_copy_async<N>(piece, i, base, j, valid)``: N elements (4, 8 or 16 bytes) to shared memory, zeros if not valid;
+    ``it_copy_async<N>(piece, i, base, j, valid)``: N elements (4, 8 or 16 bytes) to shared memory, zeros if not
+    valid;
     ``it_commit_async()``, ``it_wait_async<GROUPS>()``.
 
 Further files may be added by subject: a file has an include guard ``IT_<NAME>_CUH`` and no includes; the order in
-which files go into a text is :data:`ORDER`. Under ``INTENT_CPU`` (g++) the shim stands in for memory, warp, atomics, mma and
+which files go into a text is :data:`ORDER`. Under ``INTENT_CPU`` (g++) the shim stands in for memory, warp,
+atomics, mma and
 async; everything else is compiled as it is.
 """
 
