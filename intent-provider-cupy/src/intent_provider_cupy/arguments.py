@@ -9,7 +9,7 @@ import numpy as np
 from intent.provider import Invocation
 from intent.types.dtypes import BY_NAME
 from intent.types.extent import Atom, Scalar, Symbol
-from intent_provider_cupy.emit.interface import MOST, Layout, Parameter, Signature
+from intent_provider_cupy.emit.interface import Layout, Parameter, Signature, foldable
 
 _INT32_MIN, _INT32_MAX = -(1 << 31), (1 << 31) - 1
 
@@ -42,19 +42,15 @@ def packed(parameter: Parameter, value: bool | int | float, *, small: bool) -> b
 def layout_of(signature: Signature, invocation: Invocation) -> Layout:
     """What a build for this invocation may rely on."""
     small = index_is_small(signature, invocation)
-    ones, divisors = [], []
-    for p in signature.parameters:
-        value = value_of(p, invocation) if p.kind == "stride" or p.divisor else 0
-        if p.kind == "stride" and value == 1:
-            ones.append(p.emitted)
-        if p.divisor:
-            divisors.append((p.divisor, _divisor(int(value))))
-    return Layout(small=small, ones=frozenset(ones), divisors=tuple(divisors))
+    ones = frozenset(p.emitted for p in foldable(signature) if value_of(p, invocation) == 1)
+    divisors = tuple((p.divisor, _step(p, invocation)) for p in signature.parameters if p.divisor)
+    return Layout(small=small, ones=ones, divisors=divisors)
 
 
-def _divisor(value: int) -> int:
-    """The greatest power of two up to MOST that divides ``value``."""
-    return min(value & -value, MOST) if value else MOST
+def _step(parameter: Parameter, invocation: Invocation) -> int:
+    """The greatest step of the parameter that divides its value, or 1."""
+    value = int(value_of(parameter, invocation))
+    return max((step for step in parameter.steps if value % step == 0), default=1)
 
 
 def index_is_small(signature: Signature, invocation: Invocation) -> bool:

@@ -42,15 +42,13 @@ from intent.types import Extent
 
 __all__ = [
     "C_TYPES", "LAYOUT_BEGIN", "LAYOUT_END", "Emitted", "Kind", "Layout", "Parameter", "Signature", "default_layout",
-    "layout_block", "parameter_list", "specialised",
+    "foldable", "layout_block", "parameter_list", "specialised",
 ]  # fmt: skip
 
 Kind = Literal["view", "buffer", "stride", "extent", "scalar"]
 
 LAYOUT_BEGIN: Final = "// layout: what this build knows of its arguments"
 LAYOUT_END: Final = "// end of layout"
-MOST: Final = 16
-"""The greatest divisor that a layout tells apart: accesses are at most 16 bytes wide."""
 
 C_TYPES: Final = {
     "bool": "bool", "i8": "signed char", "i16": "short", "i32": "int", "i64": "long long", "index": "Index",
@@ -68,7 +66,8 @@ class Parameter:
     ``view``: the address of element 0 of ``view``; ``buffer``: the address of workspace buffer ``buffer``; ``stride``:
     of ``view`` along ``axis`` in elements; ``extent``: the symbol ``name``; ``scalar``: the run-time scalar ``name``.
     ``type`` is its C++ type as written, ``dtype`` the element type of a pointer or the scalar's own.
-    ``divisor``: the name of the layout's constant that divides it (a pointer: its address in bytes), or "".
+    ``divisor``: the name of the layout's constant that divides it (a pointer: its address in bytes), or "";
+    ``steps``: the powers of two with which the text compares that constant, ascending.
     ``unit``: the name of the layout's constant that says whether the stride is 1, or "".
     """
 
@@ -81,6 +80,7 @@ class Parameter:
     name: str = ""
     buffer: int = -1
     divisor: str = ""
+    steps: tuple[int, ...] = ()
     unit: str = ""
 
     @property
@@ -116,8 +116,8 @@ class Emitted:
 class Layout:
     """What a build knows of its arguments: the variant key.
 
-    ``small``: Index is int. ``ones``: emitted names of strides that are 1. ``divisors``: for each parameter that
-    asks, the greatest power of two up to 16 that divides it, by the constant's name.
+    ``small``: Index is int. ``ones``: emitted names of strides that are 1, of those in :func:`foldable`.
+    ``divisors``: by the constant's name, the greatest step of each parameter that divides it, or 1.
     """
 
     small: bool = True
@@ -127,14 +127,27 @@ class Layout:
 
 def default_layout(signature: Signature) -> Layout:
     """Contiguous row-major views at aligned addresses, extents of any size."""
+    divisors = tuple(
+        (p.divisor, p.steps[-1] if p.kind in ("view", "buffer") else 1)
+        for p in signature.parameters
+        if p.divisor
+    )
+    return Layout(ones=frozenset(p.emitted for p in _last(signature).values()), divisors=divisors)
+
+
+def foldable(signature: Signature) -> list[Parameter]:
+    """The strides of which a layout says whether they are 1: those that the text asks about, and each view's last."""
+    last = _last(signature)
+    return [p for p in signature.parameters if p.kind == "stride" and (p.unit or last[p.view] is p)]
+
+
+def _last(signature: Signature) -> dict[str, Parameter]:
+    """The stride of each view's last axis that has one."""
     last: dict[str, Parameter] = {}
     for p in signature.parameters:
         if p.kind == "stride" and (p.view not in last or last[p.view].axis < p.axis):
             last[p.view] = p
-    divisors = tuple(
-        (p.divisor, MOST if p.kind in ("view", "buffer") else 1) for p in signature.parameters if p.divisor
-    )
-    return Layout(ones=frozenset(p.emitted for p in last.values()), divisors=divisors)
+    return last
 
 
 def layout_block(signature: Signature, layout: Layout) -> list[str]:

@@ -59,13 +59,13 @@ class SignatureBuilder:
         )
         return self._add(("buffer", buffer.id), f"{buffer.name}_buffer", made)
 
-    def divisor(self, key: tuple[object, ...]) -> str:
-        """The layout's constant that divides the argument of ``key``, asked for from now on."""
+    def divided(self, key: tuple[object, ...], least: int) -> str:
+        """Whether ``least``, a power of two, divides the argument of ``key``: asked of the layout from now on."""
         parameter = self._found[key]
-        if not parameter.divisor:
-            name = self.namer.fresh(f"{parameter.emitted}_divisor")
-            self._found[key] = replace(parameter, divisor=name)
-        return self._found[key].divisor
+        name = parameter.divisor or self.namer.fresh(f"{parameter.emitted}_divisor")
+        steps = tuple(sorted({*parameter.steps, least}))
+        self._found[key] = replace(parameter, divisor=name, steps=steps)
+        return f"{name} >= {least}"
 
     def unit(self, view: View, axis: int) -> str:
         """The layout's constant that says whether a stride is 1, asked for from now on."""
