@@ -117,9 +117,7 @@ def test_layouts_are_built_apart_and_starts_are_not_mixed_up():
             values = seen[-1][2]
             assert [values[n] for n in "xyz"] == [t.data_ptr() for t in args]
             assert values["N"] == size
-        assert (
-            driver.loaded == 4
-        )  # addresses that 16 divides and extents that 16, 8; addresses that 8, 4 divide
+        assert driver.loaded == 2  # wide accesses are proven, or they are not
 
 
 def test_indices_that_do_not_fit_32_bits_are_passed_in_64():
