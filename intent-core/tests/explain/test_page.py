@@ -10,8 +10,11 @@ import pytest
 
 import intent
 import intent.language as I
+from intent.diagnostics import CapabilityError
 from intent.explain.page import _json
 from intent.explain.page.markup import Html, tag
+from intent.kir.parse import parse_kernel
+from intent.provider.registry import registry
 
 VOID = {"meta", "br", "hr", "input", "img", "link"}
 
@@ -199,6 +202,61 @@ def rectangles(page, name):
 
 def test_data_cannot_end_its_script():
     assert _json({"a": "</script>&"}) == '{"a":"\\u003c/script\\u003e\\u0026"}'
+
+
+KIR = """\
+kernel copy
+  view x: f32[N] in
+  view y: f32[N] out
+  domain 0 points
+  body ^0() {
+    %1 index = extent_value #0 extent=<0>
+    %2 index = extent_value #1 extent=<1>
+    %3:points index[N] = iota #2 begin=%1 step=%2 domain=0
+    %4:x f32[N] = load #3 source=@x relation=[%3:points(0)]
+    store #4 target=@y relation=[%3:points(0)] value=%4:x
+  }
+"""
+
+
+def test_a_kernel_without_a_source_has_a_page(explained):
+    artifact, report = explained(parse_kernel(KIR))
+    assert report.lines == ()
+    assert all(access.place is None for access in report.segments[0].accesses)
+    page = Page(artifact.explain(format="html"))
+    assert not page.faults
+    assert "The source is not known." in page.texts["p"]
+
+
+def test_a_saved_artifact_keeps_the_lines_that_it_uses(explained, tmp_path):
+    artifact, report = explained(three)
+    loaded = intent.load(artifact.save(tmp_path / "three")).report()
+    wanted = [(line.line, line.text) for line in report.lines if line.used]
+    assert [(line.line, line.text) for line in loaded.lines if line.used] == wanted
+
+
+class Refusing:
+    """The reference provider, except that it can emit nothing."""
+
+    def __init__(self, provider):
+        self._provider = provider
+
+    def __getattr__(self, name):
+        return getattr(self._provider, name)
+
+    def serialize(self, program):
+        raise CapabilityError("reference", capability="<nothing>", needed="something")
+
+
+def test_what_the_target_lacks_is_said_where_its_source_would_stand():
+    artifact = intent.compile(three, Refusing(registry().get("reference")))
+    report = artifact.report()
+    assert report.emitted.lines == ()
+    assert "does not support <nothing>" in report.emitted.refusal
+    page = Page(artifact.explain(format="html"))
+    assert not page.faults
+    assert any("does not support <nothing>" in text for text in page.texts["p"])
+    assert len(report.segments) == 3
 
 
 @intent.kernel

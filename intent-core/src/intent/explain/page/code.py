@@ -24,7 +24,7 @@ def code(report: Report) -> Html:
         tag("p", "Point at a line to see what comes of it, click to keep it.", class_="note"),
         tag(
             "div",
-            _pane("Your source", join(_author(report)), "author"),
+            _pane("Your source", join(_author(report)) or _note("The source is not known."), "author"),
             _pane("One program", join(_programs(report)), "program"),
             _pane(f"Emitted for {report.provider}", _emitted(report.emitted), "emitted"),
             class_="panes",
@@ -35,6 +35,10 @@ def code(report: Report) -> Html:
 
 def _pane(title: str, body: Html, name: str) -> Html:
     return tag("div", tag("h3", title), tag("div", body, class_="lines", tabindex=0), class_=f"pane {name}")
+
+
+def _note(text: str) -> Html:
+    return tag("p", text, class_="note")
 
 
 def _author(report: Report) -> Iterator[Html]:
@@ -80,7 +84,7 @@ def _operation(operation: Operation) -> Html:
 
 def _emitted(emitted: Emitted) -> Html:
     if emitted.refusal is not None:
-        return tag("p", emitted.refusal, class_="note")
+        return _note(emitted.refusal)
     lines = []
     for number, line in enumerate(emitted.lines, 1):
         keys = " ".join(map(str, line.lines)) or None
