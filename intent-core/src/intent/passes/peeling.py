@@ -129,10 +129,7 @@ def _beyond(b: Builder, ranges: Ranges, loop: ph.Loop, high: ph.Fragment) -> ph.
     """The first index of a block after ``high``."""
     step = b.known.value(loop.step)
     assert isinstance(step, int)
-    if b.known.value(loop.begin) == 0:
-        gap = ranges.shifted(high, step)
-    else:
-        gap = b.pointwise("add", _from_begin(b, loop, high), loop.step)
+    gap = _from_begin(b, loop, ranges.shifted(high, step))
     return _place(b, loop, b.pointwise("maximum", gap, b.index(0)))
 
 

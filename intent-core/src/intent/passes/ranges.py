@@ -206,6 +206,9 @@ class Ranges:
         """``value + by``; a constant for None. Shifts add up."""
         if value is None:
             return self.b.index(by)
+        number = self.b.known.value(value)
+        if number is not None:
+            return self.b.index(int(number) + by)
         op = self.b.known.definition.get(value.id)
         if isinstance(op, ph.Pointwise) and op.fn in ("add", "sub"):
             step = self.b.known.value(op.operands[1])
@@ -213,6 +216,8 @@ class Ranges:
                 return self.shifted(op.operands[0], by + (int(step) if op.fn == "add" else -int(step)))
         if by == 0:
             return value
+        if isinstance(op, ph.Pointwise) and op.fn in ("minimum", "maximum"):
+            return self.b.pointwise(op.fn, *(self.shifted(f, by) for f in op.operands))
         return self.b.pointwise("add" if by > 0 else "sub", value, self.b.index(abs(by)))
 
     def _extreme(self, atom: ph.Fragment, side: Side) -> ph.Fragment | None:

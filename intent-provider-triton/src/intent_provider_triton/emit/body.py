@@ -157,7 +157,10 @@ class Body:
             return
         fallback = "mask" if fragment.dtype.kind == "bool" else "t"
         name = self.context.namer.fresh(fragment.name or hint or fallback)
-        self.writer.statement(f"{name} = {value.text}", span)
+        if leaf:
+            self.writer.line(f"{name} = {value.text}")  # lanes are the plan's, not any line's of the author
+        else:
+            self.writer.statement(f"{name} = {value.text}", span)
         self.values[fragment.id] = replace(value, text=name, prec=Prec.ATOM, literal=False, refs=frozenset())
 
     def variable(self, name: str, fragment: Fragment) -> Value:
