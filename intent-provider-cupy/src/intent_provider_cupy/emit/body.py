@@ -98,6 +98,20 @@ class Context:
         return self.special[dim, kind]
 
 
+@dataclass
+class Run:
+    """How many neighbouring lanes a thread holds: ``length`` if all ``needs`` hold, one if not or if nobody cares."""
+
+    length: int
+    needs: list[str] = field(default_factory=list)
+
+    def line(self, name: str) -> str:
+        """The definition of the constant."""
+        if not self.needs:
+            return f"constexpr int {name} = 1;"
+        return f"constexpr int {name} = {' && '.join(self.needs)} ? {self.length} : 1;"
+
+
 class Body:
     """Writes the region tree of one segment. Values are kept per fragment and table."""
 
@@ -118,8 +132,24 @@ class Body:
         self.depth = 0
         """Loops around what is being written."""
         self.buffers: dict[int, buffers.Home] = {}
+        self.runs: dict[str, Run] = {}
+        """The constants that say how many neighbouring lanes a thread holds, by name."""
+        self._name_runs()
         self._bases: dict[tuple[int, Dim], str] = {}
         self._functions: dict[tuple[int, Dim], str] = {}
+
+    def _name_runs(self) -> None:
+        names: dict[int, dict[Dim, str]] = {}
+        for index, dims in self.placing.movable.items():
+            for dim in dims:
+                name = names.setdefault(index, {})[dim] = self.context.namer.fresh(f"{dim.name}_run")
+                self.runs[name] = Run(length=self.placing.tables[index].movable(dim))
+        self.placing.name_runs(names)
+
+    def prologue(self) -> list[str]:
+        """What stands before the statements of the segment."""
+        used = [name for name in self.runs if any(name in line for line in self.preamble)]
+        return [*(self.runs[name].line(name) for name in used), *self.preamble]
 
     # ------------------------------------------------------------------------------------------------- reading
 

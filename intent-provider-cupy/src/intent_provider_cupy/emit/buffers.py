@@ -35,23 +35,35 @@ def home(body: Body, resource: Resource) -> Home:
 
 
 def allocate(body: Body, op: BufferAlloc) -> None:
-    """Workspace memory needs no statement; shared memory is a piece of its own, registers are a variable."""
+    """A piece of shared memory or registers; workspace memory needs no statement.
+
+    A private workspace buffer of known, small size is in shared memory too: it holds the same, closer.
+    """
     buffer = op.buffer
-    if buffer.storage == "workspace":
-        return
     sizes = [e.const for e in buffer.shape]
-    if any(s is None for s in sizes):
+    known = all(s is not None for s in sizes)
+    count = prod((s or 0 for s in sizes), start=1)
+    if buffer.storage == "workspace":
+        near = (
+            known
+            and buffer.scope != "invocation"
+            and count
+            and body.context.scratch.room(count * buffer.dtype.bytes)
+        )
+        if not near:
+            return
+    elif not known:
         raise CapabilityError(
             PROVIDER, capability="buffers of unknown size", needed=buffer.name, span=op.span
         )
-    name = body.context.namer.fresh(buffer.name)
-    if buffer.storage == "shared":
-        count = prod((s or 0 for s in sizes), start=1)
+    if buffer.storage != "registers":
+        name = body.context.namer.fresh(buffer.name)
         offset = body.context.scratch.keep(count * buffer.dtype.bytes)
         type_ = stored_type(buffer.dtype)
         body.statement(f"{type_}* const {name} = it_piece<{type_}>({offset}, {count});", op.span)
         body.buffers[buffer.id] = Home(pointer=name)
         return
+    name = body.context.namer.fresh(buffer.name)
     dims = body.placing.buffer_dims(buffer)
     table = body.placing.main
     variable = body.loops.variable(name, stored_type(buffer.dtype), table.looped(dims))

@@ -147,7 +147,7 @@ class KernelEmitter:
         body.region(segment.body)
         body.flush()
         depth = STEP if writer.depth == 1 else STEP * 2
-        writer.lines[start:start] = [f"{depth}{line}" for line in body.preamble]
+        writer.lines[start:start] = [f"{depth}{line}" for line in body.prologue()]
 
     def _scalar(self, name: str) -> Value:
         param = self._scalars[name]

@@ -34,6 +34,9 @@ class Table:
     index: int
     thread_bits: int
     places: Mapping[Dim, Bits]
+    runs: Mapping[Dim, str] = field(default_factory=dict)
+    """Dims whose lowest register bits become the next ones above the thread's where vectors cannot be used: the name
+    of the constant that says how many neighbouring lanes a thread holds."""
 
     def bits(self, dim: Dim) -> Bits:
         """The places of one dim."""
@@ -58,12 +61,24 @@ class Table:
     def thread_part(self, dim: Dim, thread: str) -> str:
         """The part of the lane number that the thread number gives, "" for nothing."""
         bits = self.places[dim]
+        if dim in self.runs:
+            threads = [b for b in bits if b is not None]
+            return f"{moved(thread, threads[0], 0, len(threads), self.thread_bits)} * {self.runs[dim]}"
         terms = []
         for low, count in _runs(bits):
             first = bits[low]
             assert first is not None
             terms.append(moved(thread, first, low, count, self.thread_bits))
         return " + ".join(terms)
+
+    def movable(self, dim: Dim) -> int:
+        """How many neighbouring lanes a thread holds, if the threads hold the next ones in order; else 1."""
+        bits = self.places[dim]
+        low = next((k for k, b in enumerate(bits) if b is not None), len(bits))
+        threads = [b for b in bits if b is not None]
+        ordered = threads == list(range(threads[0], threads[0] + len(threads))) if threads else False
+        together = ordered and bits[low : low + len(threads)] == tuple(threads)
+        return 1 << low if together else 1
 
     def warp_part(self, dim: Dim, thread: str) -> str:
         """The part of the lane number that the number of the warp gives, "0" for nothing."""
@@ -73,6 +88,9 @@ class Table:
 
     def register_part(self, dim: Dim, counter: str) -> str:
         """The part of the lane number that the register number gives, "" for nothing."""
+        if (run := self.runs.get(dim)) is not None:
+            threads = sum(b is not None for b in self.places[dim])
+            return f"{counter} % {run} + {counter} / {run} * ({run} << {threads})"
         places = [i for i, b in enumerate(self.places[dim]) if b is None]
         terms, j = [], 0
         while j < len(places):
@@ -92,6 +110,18 @@ def moved(text: str, source: int, target: int, count: int, total: int) -> str:
     else:
         part = f"({text} >> {source})" if whole else f"({text} >> {source} & {(1 << count) - 1})"
     return part if target == 0 else f"{part} * {1 << target}"
+
+
+def numbered(bits: Sequence[int], text: str, total: int) -> str:
+    """The number whose bits, lowest first, are these bits of ``text``, which has ``total`` bits."""
+    terms, low = [], 0
+    while low < len(bits):
+        count = 1
+        while low + count < len(bits) and bits[low + count] == bits[low] + count:
+            count += 1
+        terms.append(moved(text, bits[low], low, count, total))
+        low += count
+    return " + ".join(terms) or "0"
 
 
 def _runs(bits: Bits) -> list[tuple[int, int]]:

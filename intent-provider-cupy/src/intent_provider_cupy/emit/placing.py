@@ -8,7 +8,8 @@ again in every table that wants them; any other value is brought there through s
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from math import prod
 
 from intent.physical import (
@@ -27,6 +28,7 @@ from intent.physical import (
     Op,
     Pointwise,
     Region,
+    Scan,
     Segment,
     Store,
     View,
@@ -61,6 +63,7 @@ class Placing:
             op.id: product_of(op, places, bits) for op in self._operations if isinstance(op, Contract)
         }
         """How each contraction is computed, by its id."""
+        fixed = set(places)
         self._table: dict[int, int] = {}
         slices = self._operand_slices()
         self._wanted: defaultdict[int, set[int]] = defaultdict(set)
@@ -73,6 +76,8 @@ class Placing:
             wants = [w for op in ops for w in self._wants_of(op)]
             self.tables.append(TableBuilder(index=k, thread_bits=bits).build(wants))
         self._turned_stores(segment.body, bits)
+        self.movable = self._movable(fixed)
+        """Dims, by the index of a table, whose neighbouring lanes may be moved apart; see ``Table.runs``."""
 
     @property
     def main(self) -> Table:
@@ -155,6 +160,20 @@ class Placing:
                     return []
                 found += inner
         return found
+
+    def _movable(self, fixed: set[Dim]) -> dict[int, tuple[Dim, ...]]:
+        """Where only the set of lanes of a thread matters, not their order: no scan, no tensor core, no operand."""
+        fixed = fixed | {op.dim for op in self._operations if isinstance(op, Scan)}
+        operands = {self.table_of(op).index for op in self._operations if isinstance(op, Load)} - {0}
+        return {
+            table.index: tuple(d for d in table.places if d not in fixed and table.movable(d) > 1)
+            for table in self.tables
+            if table.index not in operands
+        }
+
+    def name_runs(self, names: Mapping[int, Mapping[Dim, str]]) -> None:
+        """Let constants of these names say how the movable dims lie."""
+        self.tables = [replace(t, runs=dict(names.get(t.index, {}))) for t in self.tables]
 
     def _turned_stores(self, body: Region, bits: int) -> None:
         """Stores along whose memory the main table has no neighbours get a table that does."""

@@ -12,7 +12,7 @@ from intent.types import Span
 from intent_provider_cupy.casts import cast
 from intent_provider_cupy.emit import convert
 from intent_provider_cupy.emit.combining import Combine, Component, combine_of
-from intent_provider_cupy.emit.layout import LANE_BITS, Table
+from intent_provider_cupy.emit.layout import LANE_BITS, Table, numbered
 from intent_provider_cupy.emit.literals import typed
 from intent_provider_cupy.emit.loops import Variable
 from intent_provider_cupy.emit.value import Prec, Value, mention
@@ -155,14 +155,11 @@ def _warps(
         pieces.append(name)
     body.context.scratch.exchange(offset)
     place = convert.flat_index(body, kept, table)
-    mine = " | ".join(
-        f"(thread >> {b} & 1) << {i}" if i else f"(thread >> {b} & 1)" for i, b in enumerate(warps)
-    )
+    mine = numbered(warps, "thread", table.thread_bits)
     spare = table.spare(kept) & ~sum(1 << b for b in warps)
     condition = f"if ((thread & {spare}) == 0) " if spare else ""
     looped = table.looped(kept)
     row = "" if place == "0" else f"({place}) * {count} + " if " " in place else f"{place} * {count} + "
-    mine = f"({mine})" if row and " | " in mine else mine
     for piece, total in zip(pieces, totals, strict=True):
         text = f"{condition}it_store({piece}, {row}{mine}, {mention(total.id)});"
         body.loops.act(text, table, looped, span)

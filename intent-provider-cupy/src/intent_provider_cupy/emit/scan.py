@@ -10,7 +10,7 @@ from intent.physical import Scan
 from intent_provider_cupy.casts import cast
 from intent_provider_cupy.emit import convert
 from intent_provider_cupy.emit.combining import Combine, Component, combine_of
-from intent_provider_cupy.emit.layout import LANE_BITS, Table
+from intent_provider_cupy.emit.layout import LANE_BITS, Table, numbered
 from intent_provider_cupy.emit.literals import typed
 from intent_provider_cupy.emit.loops import Variable
 from intent_provider_cupy.emit.reduce import each
@@ -154,9 +154,7 @@ class _Scan:
             row.append(f"{name} * {blocks}" if blocks > 1 else name)
             blocks *= table.registers(d) >> (self.joined if along else 0)
         slot = [*row, *(f"(thread >> {b} & 1) * {blocks << i}" for i, b in enumerate(rest))]
-        mine = " | ".join(
-            f"(thread >> {b} & 1) << {i}" if i else f"(thread >> {b} & 1)" for i, b in enumerate(bits)
-        )
+        mine = numbered(bits, "thread", table.thread_bits)
         self._exchange(" + ".join(slot) or "0", blocks << len(rest), count, mine)
 
     def _exchange(self, slot: str, slots: int, count: int, mine: str) -> None:

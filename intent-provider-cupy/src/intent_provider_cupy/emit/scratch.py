@@ -9,6 +9,8 @@ from dataclasses import dataclass
 ALIGNMENT = 128
 EXCHANGE_LIMIT = 48 * 1024
 """Most bytes of one exchange; larger fragments pass in several parts."""
+KEPT_LIMIT = 32 * 1024
+"""Most bytes of buffers that could be elsewhere."""
 
 
 @dataclass
@@ -29,6 +31,10 @@ class Scratch:
         """Another segment: its instances have all of the memory."""
         self._kept_now = self._staged_now = 0
         self.dirty = False
+
+    def room(self, size: int) -> bool:
+        """Whether a buffer of ``size`` bytes may take shared memory that it need not have."""
+        return self._kept_now + size <= KEPT_LIMIT
 
     def keep(self, size: int) -> int:
         """The offset of a buffer of ``size`` bytes."""

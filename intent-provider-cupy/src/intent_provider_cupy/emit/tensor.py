@@ -101,7 +101,7 @@ def put(body: Body, product: Product, tile: Tile) -> None:
     place = f"{tile.name}, {tile.index(body, home)}"
     bits = home.bits(tile.fast)
     low = next((k for k, b in enumerate(bits) if b is not None), len(bits))
-    length = min(1 << low, ROW_BYTES // product.fed.bytes)
+    length = 1 if tile.fast in home.runs else min(1 << low, ROW_BYTES // product.fed.bytes)
     looped = home.looped(tile.fragment.dims)
     if length > 1:
         body.flush_keeping([value])

@@ -139,7 +139,7 @@ class _Prover:
         last = len(op.coordinates) - 1
         if isinstance(source, Buffer):
             # Every stride but the last axis's has the last extent as a factor, and so has the size of a slice.
-            whole = last == 0 and source.scope == "invocation"
+            whole = last == 0 and (source.scope == "invocation" or source.id in self.body.buffers)
             return whole or self.multiple_extent(source.shape[-1], self.length)
         for axis, coordinate in enumerate(op.coordinates):
             declared = source.strides[axis] if source.strides is not None else None
@@ -169,22 +169,26 @@ def vector_of(body: Body, op: Load | Store | Atomic, dims: tuple[Dim, ...], tabl
     while length > 1:
         prover = _Prover(body, dim, length)
         if prover.counts(op.coordinates[-1]) and prover.together(op.valid) and prover.strides(op):
-            return Vector(dim=dim, length=length, condition=_condition(body, prover, op, length))
+            facts = _facts(body, prover, op, length)
+            if (run := table.runs.get(dim)) is not None:
+                body.runs[run].needs += [f for f in facts if f not in body.runs[run].needs]
+                return Vector(dim=dim, length=length, condition=f"{run} >= {length}")
+            return Vector(dim=dim, length=length, condition=" && ".join(facts) or "true")
         length //= 2
     return None
 
 
-def _condition(body: Body, prover: _Prover, op: Load | Store | Atomic, length: int) -> str:
+def _facts(body: Body, prover: _Prover, op: Load | Store | Atomic, length: int) -> list[str]:
     source = op.source if isinstance(op, Load) else op.target
     signature = body.context.signature
     texts = [_said(body, need) for need in dict.fromkeys(prover.needs)]
     if isinstance(source, View):
         signature.view(source)
         texts.append(signature.divided(("view", source.name), length * source.dtype.bytes))
-    elif source.storage == "workspace":
+    elif source.id not in body.buffers:
         signature.buffer(source)
         texts.append(signature.divided(("buffer", source.id), length * source.dtype.bytes))
-    return " && ".join(texts) or "true"
+    return texts
 
 
 def _said(body: Body, need: _Need) -> str:
