@@ -8,7 +8,7 @@ from typing import Final, get_args
 from intent.physical.fragment import Fragment, View
 from intent.physical.ops import Atomic, Load, Store
 from intent.physical.program import Program
-from intent.physical.proof import GUARD, Proof, ProofKind
+from intent.physical.proof import GUARD, ProofKind
 from intent.physical.verify.rule import ACCESS, ATOMIC, BOUNDS, OWNERSHIP, Problem, Rule, operations
 from intent.physical.verify.values import union
 from intent.types.dtypes import BOOL, INDEX
@@ -72,7 +72,7 @@ def access_proof(program: Program) -> Iterator[Problem]:
         if len(op.proofs) != len(op.coordinates):
             yield Problem(text=f"{len(op.coordinates)} coordinates have {len(op.proofs)} proofs", op=op)
         for proof in op.proofs:
-            if not isinstance(proof, Proof) or proof.kind not in get_args(ProofKind):
+            if proof.kind not in get_args(ProofKind):
                 yield Problem(text=f"'{proof}' is no proof", op=op)
         if GUARD in op.proofs and op.valid is None:
             yield Problem(text="a coordinate is proven by guard, but the access has no validity", op=op)

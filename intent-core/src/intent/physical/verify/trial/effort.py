@@ -108,7 +108,7 @@ def _physical(program: Program, extents: Mapping[Atom, int]) -> int:
     def passes(op: object) -> int:
         if isinstance(op, Loop):
             end, step = made.get(op.end.id), made.get(op.step.id)
-            size = int(step.value) if isinstance(step, Constant) else 1
+            size = max(1, int(step.value)) if isinstance(step, Constant) else 1
             if isinstance(end, LaunchValue):
                 return -(-end.extent.evaluate(extents) // size)
             return -(-int(end.value) // size) if isinstance(end, Constant) else _UNKNOWN

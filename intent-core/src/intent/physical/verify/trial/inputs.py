@@ -32,19 +32,24 @@ PATTERNS: Final = ("ordinals", "steps", "spread", "halves", "zeros", "ones")
 """What index data holds: its own position, the number of its parameter, small numbers at random, half its position,
 nothing but zero, nothing but one."""
 
-_SMALL: Final = (3, 2, 4, 5, 1, 6, 8)
+_SMALL: Final = (4, 3, 5, 2, 1, 6, 8)
 _TRIES: Final = 4096
 _EACH: Final = 4
+_AGAIN: Final = 4
 Binding = dict[Atom, int]
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """One set of inputs: values of extents, and the pattern of index data."""
+    """One set of inputs: values of extents, and the pattern of index data.
+
+    ``alike``: some elements are equal, and zero among them, so that comparisons meet equal numbers.
+    """
 
     extents: Mapping[Atom, int]
     pattern: str
     indices: tuple[str, ...]
+    alike: bool = True
 
     def size(self, shape: tuple[Extent, ...]) -> tuple[int, ...]:
         """A shape in numbers."""
@@ -54,13 +59,14 @@ class Inputs:
         """Initial elements of a view, flat."""
         count = int(np.prod(shape, dtype=np.int64))
         position = np.arange(count, dtype=np.int64)
-        noise = scramble(position, fingerprint(f"view {name}"))
+        noise = scramble(position, fingerprint(f"view {name} {self.pattern}"))
         if dtype is BOOL:
             return np.asarray((noise & 1) != 0)
+        mixed = np.where((noise & 0x40) == 0, (noise & 3) - 1, noise) if self.alike else noise
         if dtype.is_float:
-            return noise
+            return mixed
         if name not in self.indices:
-            return noise.astype(storage(dtype))
+            return mixed.astype(storage(dtype))
         last = position % shape[-1] if shape else position
         chosen = {
             "ordinals": last,
@@ -129,10 +135,13 @@ def _measured(shape: tuple[Extent, ...], values: Mapping[int, kir.Value]) -> lis
 class _Search:
     """Backtracking over the values of extents, in order of preference."""
 
-    def __init__(self, kernel: kir.Kernel, program: Program, several: frozenset[Atom]) -> None:
+    def __init__(
+        self, kernel: kir.Kernel, program: Program, several: frozenset[Atom], *, turned: bool
+    ) -> None:
         self.aims = [(c.lhs - c.rhs, 0) for c in kernel.conditions if c.kind == "equal"]
         self.aims += [(g.extent, n) for g in program.guards for n in _of_guard(g, several)]
-        self.prefer = _preferences(kernel, program, several)
+        self.aims += [(e, block + 1) for e, block in _blocked(program) if not several.isdisjoint(_atoms(e))]
+        self.prefer = _preferences(kernel, program, several, turned=turned)
         self.tries = _TRIES
         extents = tuple({e for view in kernel.views for e in view.shape})
         self.tests: list[tuple[frozenset[Atom], Callable[[Binding], bool]]] = [
@@ -159,19 +168,31 @@ class _Search:
             del bound[atom]
 
     def _solutions(self, atom: Atom, bound: Binding) -> Iterator[int]:
-        """Values of the atom that make an extent what is asked for, where the extent is linear in it."""
+        """Values of the atom that make an extent what is asked for."""
         for extent, wanted in self.aims:
             atoms = _atoms(extent)
             if atom not in atoms or not atoms <= {*bound, atom} or not _visible(extent):
                 continue
-            first, second = (extent.evaluate(bound | {atom: k}) for k in (0, 1))
-            slope = second - first
-            if slope and (wanted - first) % slope == 0 and (wanted - first) // slope >= 1:
-                yield (wanted - first) // slope
+            yield from _roots(partial(_off, extent, wanted, bound, atom))
 
     def _allowed(self, bound: Binding, newest: Atom) -> bool:
         """Whether everything that can be checked now holds."""
         return all(test(bound) for atoms, test in self.tests if newest in atoms and atoms <= bound.keys())
+
+
+def _off(extent: Extent, wanted: int, bound: Binding, atom: Atom, value: int) -> int:
+    """By how much the extent misses what is wanted when the atom has a value."""
+    return extent.evaluate(bound | {atom: value}) - wanted
+
+
+def _roots(function: Callable[[int], int]) -> Iterator[int]:
+    """A positive root, if the function is linear, or grows by the same in equal steps."""
+    first, step = function(1), 1
+    while step <= 8 and (slope := function(1 + step) - first) == 0:
+        step += 1
+    found = 1 - first * step // slope if slope else 0
+    if found >= 1 and function(found) == 0:
+        yield found
 
 
 def _atoms(*extents: Extent) -> frozenset[Atom]:
@@ -196,7 +217,7 @@ def _positive(extent: Extent, bound: Binding) -> bool:
 
 
 def _preferences(
-    kernel: kir.Kernel, program: Program, several: frozenset[Atom]
+    kernel: kir.Kernel, program: Program, several: frozenset[Atom], *, turned: bool
 ) -> dict[Atom, tuple[int, ...]]:
     """Values to try per atom: more than one block for those in ``several``, then few."""
     wanted: dict[Atom, list[int]] = {}
@@ -204,15 +225,17 @@ def _preferences(
         for atom in extent.atoms():
             if isinstance(atom, Symbol | Scalar):
                 wanted.setdefault(atom, [])
-    for atom, block in _blocked(program):
-        if atom in wanted and atom in several:
-            wanted[atom].append(block + 1)
     literals = {k for c in kernel.conditions for e in (c.lhs, c.rhs) for _, k in e.terms if 1 < k <= 256}
     many = sorted({k * n for k in literals for n in (1, 2, 3)})
     found = {}
+    scalars = [p.name for p in kernel.scalars]
     for number, (atom, values) in enumerate(wanted.items()):
-        small = _SMALL[number % 2 :] + _SMALL[: number % 2]
-        found[atom] = tuple(dict.fromkeys((*values, *small, *many)))
+        turn = (number + turned) % 2
+        small = _SMALL[turn:] + _SMALL[:turn]
+        # Of a begin, an end and a step the end comes later, and the step is short.
+        place = scalars.index(atom.name) if isinstance(atom, Scalar) and atom.name in scalars else 3
+        first = ((1,), (3,), (2,), ())[min(place, 3)]
+        found[atom] = tuple(dict.fromkeys((*values, *first, *small, *many)))
     return found
 
 
@@ -237,21 +260,17 @@ def _extents(kernel: kir.Kernel, program: Program) -> Iterator[Extent]:
     yield from (op.extent for op in operations(program) if isinstance(op, LaunchValue))
 
 
-def _blocked(program: Program) -> Iterator[tuple[Atom, int]]:
-    """Atoms whose extents are walked in blocks, with the block: axes of program space and counted loops."""
+def _blocked(program: Program) -> list[tuple[Extent, int]]:
+    """Extents that are walked in blocks, with the block: axes of program space and counted loops."""
     found: list[tuple[Extent, int]] = []
     for segment in program.segments:
         found += ((axis.extent, axis.block) for axis in segment.axes)
     made = {r.id: op for op in operations(program) for r in op.results}
     for op in operations(program):
-        if isinstance(op, Loop):
-            step = made.get(op.step.id)
-            if isinstance(step, Constant):
-                found += ((extent, int(step.value)) for extent in _measured_by(op.end, made))
-    for extent, block in found:
-        yield from (
-            (atom, block) for atom in extent.atoms() if isinstance(atom, Symbol | Scalar) and block > 1
-        )
+        step = made.get(op.step.id) if isinstance(op, Loop) else None
+        if isinstance(op, Loop) and isinstance(step, Constant):
+            found += ((extent, int(step.value)) for extent in _measured_by(op.end, made))
+    return [(extent, block) for extent, block in dict.fromkeys(found) if block > 1]
 
 
 def _measured_by(value: Fragment, made: Mapping[int, Op]) -> Iterator[Extent]:
@@ -265,8 +284,8 @@ def _measured_by(value: Fragment, made: Mapping[int, Op]) -> Iterator[Extent]:
 
 
 def rounds(program: Program) -> Iterator[frozenset[Atom]]:
-    """Which atoms get more than one block in each round of a trial: all of them, then each alone, then none."""
-    atoms = tuple(dict.fromkeys(atom for atom, _ in _blocked(program)))
+    """Which atoms get more than one block in each round of a trial: all, then each alone, then none."""
+    atoms = tuple(dict.fromkeys(atom for e, _ in _blocked(program) for atom in sorted(_atoms(e), key=str)))
     atoms += tuple(
         a for g in program.guards if g.kind == "at_most" for a in g.extent.atoms()
         if isinstance(a, Symbol | Scalar) and a not in atoms
@@ -274,10 +293,14 @@ def rounds(program: Program) -> Iterator[frozenset[Atom]]:
     yield frozenset(atoms)
     if len(atoms) > 1:
         yield from (frozenset({atom}) for atom in atoms)
-    if atoms:
-        yield frozenset()
+    yield from (frozenset() for _ in range(_AGAIN))
 
 
-def assignments(kernel: kir.Kernel, program: Program, several: frozenset[Atom]) -> Iterator[Binding]:
-    """Legal values of all extents, several blocks for the atoms in ``several``, few of everything else."""
-    yield from islice(_Search(kernel, program, several).run(), _EACH)
+def assignments(
+    kernel: kir.Kernel, program: Program, several: frozenset[Atom], *, turned: bool = False
+) -> Iterator[Binding]:
+    """Legal values of all extents, several blocks for the atoms in ``several``, few of everything else.
+
+    ``turned``: extents that are otherwise three are two, and the other way round.
+    """
+    yield from islice(_Search(kernel, program, several, turned=turned).run(), _EACH)

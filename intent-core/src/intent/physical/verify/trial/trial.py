@@ -31,6 +31,10 @@ from intent.types.extent import Atom
 
 __all__ = ["Difference", "Trial", "attempt", "targets_of"]
 
+ENOUGH: Final = MOST * 7 // 10
+"""What is left of the effort when no more data is tried."""
+SPELLED: Final = SCRAMBLED - {"div", "exp", "exp2", "log", "sqrt"}
+"""Functions that targets may lack, and passes may spell with others."""
 _REGISTERED: Final = (execution, regions, structured)
 """Importing these registers what operations do."""
 
@@ -46,41 +50,54 @@ class Trial:
 
 
 def attempt(program: Program, kernel: kir.Kernel) -> Trial:
-    """Run both on inputs on which the kernel has a meaning: on all blocks at once, or in rounds if that is too much."""
+    """Run both on inputs on which the kernel has a meaning.
+
+    First with several blocks along every axis, or along one axis at a time where that is too much; then, on other
+    extents and other data, with few of everything.
+    """
     views = index_views(kernel)
     done: Trial | None = None
     reason = "no small extents satisfy the launch conditions and guards"
     left = MOST
+    together = False
     for number, several in enumerate(rounds(program)):
-        for extents in assignments(kernel, program, several):
+        if (together and several) or (number and left < ENOUGH and done is not None and not several):
+            continue
+        for extents in assignments(kernel, program, several, turned=number % 2 == 1):
             cost = effort(program, kernel, extents)
             if cost > left:
                 reason = "even small extents ask for too much work"
                 break
             left -= cost
             try:
-                found = _cleanly(program, kernel, extents, views)
+                found = _cleanly(program, kernel, extents, views, number, alike=not several)
             except Unclean as error:
                 reason = str(error)
                 continue
             except Undecided as error:
                 return Trial(decided=False, reason=str(error))
-            if found.difference is not None or done is None:
-                done = found
-            break
-        if done is not None and (done.difference is not None or number == 0):
+            if found.difference is not None:
+                return found
+            done, together = done or found, together or number == 0
             break
     return done or Trial(decided=False, reason=reason)
 
 
 def _cleanly(
-    program: Program, kernel: kir.Kernel, extents: Mapping[Atom, int], views: tuple[str, ...]
+    program: Program,
+    kernel: kir.Kernel,
+    extents: Mapping[Atom, int],
+    views: tuple[str, ...],
+    number: int,
+    *,
+    alike: bool,
 ) -> Trial:
-    """Compare on the first pattern of index data that the kernel accepts. Raises Unclean when there is none."""
+    """Compare on a pattern of index data that the kernel accepts. Raises Unclean when there is none."""
     reason = Unclean()
-    for pattern in PATTERNS if views else PATTERNS[:1]:
+    turn = number % len(PATTERNS)
+    for pattern in (*PATTERNS[turn:], *PATTERNS[:turn]) if views else PATTERNS[turn : turn + 1]:
         try:
-            return _compare(program, kernel, Inputs(extents, pattern, views))
+            return _compare(program, kernel, Inputs(extents, pattern, views, alike))
         except Unclean as error:
             reason = error
     raise reason
@@ -135,7 +152,7 @@ def _require_same_functions(program: Program, kernel: kir.Kernel) -> None:
     """A function that the program spells with others is no number of the ring."""
     spelled = {op.fn for op in operations(program) if isinstance(op, Pointwise)}
     for op in walk(kernel.body):
-        if isinstance(op, kir.Pointwise) and op.fn in SCRAMBLED and op.fn not in spelled:
+        if isinstance(op, kir.Pointwise) and op.fn in SPELLED | {"fma"} and op.fn not in spelled:
             raise Undecided(f"'{op.fn}' is spelled with other functions")
 
 
