@@ -22,13 +22,18 @@ class Definitions:
     parent: dict[int, int | None] = field(default_factory=dict)
     owner: dict[int, kir.Op] = field(default_factory=dict)
     equal: frozenset[frozenset[Extent]] = frozenset()
+    conditional: bool = False
+    """Whether some conditions of the launch hold only where a branch is taken: bounds may rest on them."""
     _symbols: dict[int, Extent] = field(default_factory=dict)
 
     @classmethod
     def of(cls, kernel: kir.Kernel) -> Definitions:
         """Index ``kernel``."""
         found = cls(kernel)
-        found.equal = frozenset(frozenset((c.lhs, c.rhs)) for c in kernel.conditions if c.kind == "equal")
+        found.equal = frozenset(
+            frozenset((c.lhs, c.rhs)) for c in kernel.conditions if c.kind == "equal" and not c.when
+        )
+        found.conditional = any(c.when for c in kernel.conditions)
         found._visit(kernel.body, None)
         for scalar in kernel.scalars:
             if scalar.value.dtype.is_integer:

@@ -23,6 +23,9 @@ def inside(
     """
     if extent in c.slices:
         return ph.REGION, frozenset()  # an axis of a slice is only ever taken whole
+    if c.definitions.conditional and extent.const is None:
+        # Reads leave a branch that is not taken, and there the bounds of a coordinate may be false.
+        return ph.GUARD, _tests(c, point, extent, frame)
     if point.high is extent - 1 and point.low is const(0):
         return ph.REGION, frozenset()
     low = None if point.low is None else at_least(point.low, 0)
@@ -43,6 +46,16 @@ def inside(
     if high is None or not shown[-1].proved:
         tests.add(c.emitter.compare("lt", point.fragment, c.extent(extent, frame).fragment))
     return ph.GUARD, frozenset(tests)
+
+
+def _tests(c: Context, point: Point, extent: Extent, frame: Frame) -> frozenset[ph.Fragment]:
+    """That a coordinate is inside its axis, tested on both sides."""
+    return frozenset(
+        {
+            c.emitter.compare("ge", point.fragment, c.emitter.index(0)),
+            c.emitter.compare("lt", point.fragment, c.extent(extent, frame).fragment),
+        }
+    )
 
 
 def _by_bounds(c: Context, claim: Claim, point: Point) -> Outcome:

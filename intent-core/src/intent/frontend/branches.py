@@ -10,6 +10,7 @@ from typing import TypeGuard
 
 from intent.diagnostics import BranchTypesDiffer, IntentError, NameMayBeUndefined, ReturnTypesDiffer
 from intent.frontend.emission import Frame
+from intent.frontend.foreseen import sides_of
 from intent.frontend.leaves import default_dtype
 from intent.frontend.lowering import Lowering
 from intent.frontend.normalise import RESULT
@@ -65,9 +66,9 @@ def lower_if(lowering: Lowering, stmt: ast.stmt) -> None:
     scope, before = lowering.scope, lowering.scope.names
     span = lowering.span(stmt)
     sides: list[tuple[Frame, dict[str, FrontValue]]] = []
-    for body in (stmt.body, stmt.orelse):
+    for body, when in zip((stmt.body, stmt.orelse), sides_of(lowering.builder, condition), strict=True):
         scope.names = dict(before)
-        lowering.builder.open(conditional=True)
+        lowering.builder.open(conditional=True, when=when)
         lowering.block(body)
         sides.append((lowering.builder.suspend(), scope.names))
     (then, then_names), (orelse, else_names) = sides
@@ -92,8 +93,8 @@ def choose(
     builder, span = lowering.builder, lowering.builder.span
     values: list[FrontValue] = []
     frames: list[Frame] = []
-    for side in (then, orelse):
-        builder.open(conditional=True)
+    for side, when in zip((then, orelse), sides_of(builder, condition), strict=True):
+        builder.open(conditional=True, when=when)
         values.append(side())
         frames.append(builder.suspend())
     branches = Branches(condition=condition, then=frames[0], orelse=frames[1])

@@ -119,10 +119,10 @@ class Domains(Operands):
             )
         if self.nonnegative(difference):
             return True
-        if self.conditional:
+        if self.unforeseen:
             return False
         self.condition("at_least", high, low, "a subregion")
-        return low.launch_visible and high.launch_visible
+        return low.launch_visible and high.launch_visible and not self.conditional
 
 
 def _named(begin: FrontValue, end: FrontValue, step: FrontValue) -> tuple[tuple[FrontValue, str], ...]:

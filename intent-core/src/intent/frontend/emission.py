@@ -13,6 +13,7 @@ from intent.kir import (
     AssumeInBounds,
     Assumption,
     Atomic,
+    BranchTest,
     Buffer,
     BufferAlloc,
     Condition,
@@ -60,7 +61,8 @@ class Frame:
 
     ``base``: depth of the outermost frame it can see. ``conditional``: it may not run although its kernel does (a
     branch or a while). ``parallel``: it is inside a parallel loop. ``looped``: it may run again. ``promises``: the
-    (coordinate value, resource, axis) that ``assume_in_bounds`` covers from here on.
+    (coordinate value, resource, axis) that ``assume_in_bounds`` covers from here on. ``when``: what the branches
+    around it ask of launch-visible numbers; ``unknown``: another branch or a while is around it.
     """
 
     base: int
@@ -68,6 +70,8 @@ class Frame:
     conditional: bool = False
     parallel: bool = False
     looped: bool = False
+    when: tuple[BranchTest, ...] = ()
+    unknown: bool = False
     args: tuple[Value, ...] = ()
     ops: list[Op] = field(default_factory=list)
     cons: dict[Any, Any] = field(default_factory=dict)
@@ -89,6 +93,8 @@ class Emitter:
         self.bounds: dict[int, tuple[Extent | None, Extent | None]] = {}
         self.opaque: set[Dyn] = set()
         self.defs: dict[int, Op] = {}
+        self.parameters: dict[int, str] = {}
+        """Names of the runtime scalars by their values."""
         self.written: set[str] = set()
         self.trial = 0
         self.races = False
@@ -182,6 +188,11 @@ class Emitter:
         return self.frames[-1].conditional
 
     @property
+    def unforeseen(self) -> bool:
+        """Whether the arguments of a launch do not tell if what is emitted now runs."""
+        return self.frames[-1].unknown
+
+    @property
     def parallel(self) -> bool:
         """Whether what is emitted now is inside a parallel loop."""
         return self.frames[-1].parallel
@@ -194,11 +205,12 @@ class Emitter:
         conditional: bool = False,
         parallel: bool = False,
         looped: bool = False,
+        when: BranchTest | None = None,
     ) -> Frame:
         """Begin a nested region; give it arguments with :meth:`argument` and end it with :meth:`close`.
 
-        ``isolated``: it sees nothing of the regions around it. The other flags are those of :class:`Frame`; the
-        region inherits them from the one around it.
+        ``isolated``: it sees nothing of the regions around it. ``when``: what decides at launch if a conditional
+        region runs. The other flags are those of :class:`Frame`; the region inherits them from the one around it.
         """
         outer = self.frames[-1] if self.frames else Frame(base=0)
         frame = Frame(
@@ -207,6 +219,8 @@ class Emitter:
             conditional=conditional or outer.conditional,
             parallel=parallel or outer.parallel,
             looped=looped or outer.looped,
+            when=outer.when if when is None else (*outer.when, when),
+            unknown=outer.unknown or (conditional and when is None),
         )
         self.frames.append(frame)
         return frame
@@ -315,8 +329,11 @@ class Emitter:
             raise SliceExtentObserved(helper, use=use, span=self.span)
         if not (lhs.launch_visible and rhs.launch_visible):
             return
-        found = Condition(kind=kind, lhs=lhs, rhs=rhs, reason=reason, span=self.span)
-        if not any((c.kind, c.lhs, c.rhs) == (kind, lhs, rhs) for c in self.conditions):
+        when = self.frames[-1].when if self.frames else ()
+        found = Condition(kind=kind, lhs=lhs, rhs=rhs, reason=reason, when=when, span=self.span)
+        if not any(
+            (c.kind, c.lhs, c.rhs) == (kind, lhs, rhs) and set(c.when) <= set(when) for c in self.conditions
+        ):
             self.conditions.append(found)
 
     def promise(self, index: Value, resource: Resource, axis: int) -> None:

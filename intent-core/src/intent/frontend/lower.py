@@ -91,6 +91,7 @@ def _parameter(builder: Builder, param: Param) -> tuple[View | ScalarParam, Fron
     assert dtype is not None
     if param.kind == "scalar":
         value = builder.argument(dtype, (), param.name)
+        builder.parameters[value.id] = param.name
         extent = scalar(param.name) if dtype.is_integer else None
         return ScalarParam(name=param.name, value=value, span=span), Tensor(value=value, extent=extent)
     assert param.mode is not None

@@ -228,10 +228,10 @@ class Relations(Domains):
 
     def _inside(self, region: Domain, extent: Extent, name: str, axis: int) -> None:
         """Note at launch that a region lies within an axis, where that is visible and always needed."""
-        if self.conditional or not self.nonnegative(region.begin_extent):
+        if self.unforeseen or not self.nonnegative(region.begin_extent):
             if region.begin_extent.const is not None and region.begin_extent.const < 0:
                 raise IndexOutOfRange(name, region.begin_extent, axis=axis, extent=extent, span=self.span)
-            if self.conditional:
+            if self.unforeseen:
                 return
             self.condition("at_least", region.begin_extent, const(0), f"a subscript of {name}")
         if not self.nonnegative(extent - region.end_extent):

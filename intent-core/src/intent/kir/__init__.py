@@ -29,6 +29,7 @@ from intent.kir.ops import (
 )
 from intent.kir.value import (
     Assumption,
+    BranchTest,
     Buffer,
     Condition,
     DomainID,
@@ -50,6 +51,7 @@ __all__ = [
     "Assumption",
     "Atomic",
     "Bitcast",
+    "BranchTest",
     "Broadcast",
     "Buffer",
     "BufferAlloc",

@@ -12,8 +12,8 @@ __all__ = ["launch_facts"]
 
 
 def launch_facts(conditions: Iterable[Condition]) -> Facts:
-    """What every launch checks before anything is written."""
-    return Facts.of(map(_fact, conditions))
+    """What every launch checks before anything is written, whatever branches it takes."""
+    return Facts.of(_fact(c) for c in conditions if not c.when)
 
 
 def _fact(c: Condition) -> Fact:

@@ -16,6 +16,7 @@ from intent.kir.roles import roles
 from intent.kir.text import operation_name
 from intent.kir.value import (
     Assumption,
+    BranchTest,
     Buffer,
     Condition,
     DomainID,
@@ -224,7 +225,12 @@ class _Parser:
 
     def _condition(self) -> Condition:
         kind: Any = self._word()
-        return Condition(kind=kind, lhs=self._quoted_extent(), rhs=self._quoted_extent(), reason=self._word())
+        lhs, rhs, reason = self._quoted_extent(), self._quoted_extent(), self._word()
+        when = []
+        while self._accept("when"):
+            test: Any = self._word()
+            when.append(BranchTest(kind=test, lhs=self._quoted_extent(), rhs=self._quoted_extent()))
+        return Condition(kind=kind, lhs=lhs, rhs=rhs, reason=reason, when=tuple(when))
 
     def _assumption(self) -> Assumption:
         kind: Any = self._word()

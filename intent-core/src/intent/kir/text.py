@@ -88,7 +88,9 @@ def _header(kernel: Kernel) -> Iterator[str]:
         bounds = "" if domain.begin is None else f" begin=<{domain.begin}> end=<{domain.end}>"
         yield f"domain {domain.id} {_word(domain.name)}{parent}{extent}{bounds}"
     for condition in kernel.conditions:
-        yield f"condition {condition.kind} <{condition.lhs}> <{condition.rhs}> {json.dumps(condition.reason)}"
+        when = "".join(f" when {test.kind} <{test.lhs}> <{test.rhs}>" for test in condition.when)
+        reason = json.dumps(condition.reason)
+        yield f"condition {condition.kind} <{condition.lhs}> <{condition.rhs}> {reason}{when}"
     for assumption in kernel.assumptions:
         yield f"assume {assumption.kind} {json.dumps(assumption.detail)}"
     for name, value in kernel.constexprs:

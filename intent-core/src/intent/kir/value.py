@@ -122,17 +122,44 @@ class Region:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BranchTest:
+    """What an ``if`` asks of launch-visible numbers: ``lhs`` compared with ``rhs``."""
+
+    kind: Literal["eq", "ne", "lt", "ge"]
+    lhs: Extent
+    rhs: Extent
+
+    def holds(self, lhs: int, rhs: int) -> bool:
+        """Whether the branch is taken for these values of its sides."""
+        return {"eq": lhs == rhs, "ne": lhs != rhs, "lt": lhs < rhs, "ge": lhs >= rhs}[self.kind]
+
+    @property
+    def negated(self) -> BranchTest:
+        """What the other branch asks."""
+        other: dict[str, Literal["eq", "ne", "lt", "ge"]] = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt"}
+        return BranchTest(kind=other[self.kind], lhs=self.lhs, rhs=self.rhs)
+
+    @property
+    def text(self) -> str:
+        """The test as an author reads it."""
+        sign = {"eq": "==", "ne": "!=", "lt": "<", "ge": ">="}[self.kind]
+        return f"{self.lhs} {sign} {self.rhs}"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Condition:
     """A launch condition between extents (language decision 5), checked before anything is written.
 
     ``kind``: ``equal`` (lhs == rhs), ``equal_or_one`` (lhs == rhs or either is 1), ``at_least`` (lhs >= rhs).
-    ``reason`` says what needs it, for the error text.
+    ``reason`` says what needs it, for the error text. ``when``: the branches around what needs it, all of which a
+    launch takes before the condition matters.
     """
 
     kind: Literal["equal", "equal_or_one", "at_least"]
     lhs: Extent
     rhs: Extent
     reason: str
+    when: tuple[BranchTest, ...] = ()
     span: Span = field(default=UNKNOWN, compare=False)
 
     def holds(self, lhs: int, rhs: int) -> bool:
@@ -146,8 +173,18 @@ class Condition:
                 return lhs >= rhs
 
     @property
+    def extents(self) -> tuple[Extent, ...]:
+        """Every extent that the condition and the branches around it mention."""
+        return (self.lhs, self.rhs, *(e for test in self.when for e in (test.lhs, test.rhs)))
+
+    @property
     def text(self) -> str:
         """The condition as an author reads it."""
+        branches = " and ".join(test.text for test in self.when)
+        return f"{self._bare} (where {branches})" if branches else self._bare
+
+    @property
+    def _bare(self) -> str:
         match self.kind:
             case "equal":
                 return f"{self.lhs} == {self.rhs}"

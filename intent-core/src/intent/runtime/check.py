@@ -64,14 +64,16 @@ def check(
     for written, other in writable_pairs(logical):
         # Whether the very same elements may be given twice depends on a plan; the check meets the races itself.
         check_overlap(written, other, on_cpu[written.name], on_cpu[other.name], may_share=lambda *_: True)
-    checked, refused = _conditions(logical, env)
+    checked, refused = _conditions(logical, env, bound.scalars)
     values = [
         _numpy(p, on_cpu[p.name]) if isinstance(p, View) else bound.scalars[p.name] for p in logical.params
     ]
     return check_kernel(checked, values, seed=seed, rounds=rounds, refused=refused)
 
 
-def _conditions(kernel: Kernel, env: Environment) -> tuple[Kernel, list[IntentError]]:
+def _conditions(
+    kernel: Kernel, env: Environment, scalars: Mapping[str, object]
+) -> tuple[Kernel, list[IntentError]]:
     """The kernel with the launch conditions that hold, and the errors of the others.
 
     A launch with these arguments is refused. Running without the condition often shows what would happen.
@@ -79,7 +81,7 @@ def _conditions(kernel: Kernel, env: Environment) -> tuple[Kernel, list[IntentEr
     held, refused = [], []
     for condition in kernel.conditions:
         try:
-            check_conditions(replace(kernel, conditions=(condition,)), env)
+            check_conditions(replace(kernel, conditions=(condition,)), env, scalars)
         except LaunchCondition as error:
             refused.append(error)
         else:

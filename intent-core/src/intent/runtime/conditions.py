@@ -12,12 +12,13 @@ from typing import Final
 
 from intent.diagnostics import DeviceMismatch, GridLimit, LaunchCondition, ReadOnlyArgument
 from intent.kir.kernel import Kernel
+from intent.kir.value import Condition
 from intent.physical import Guard, Program
 from intent.runtime.arguments import Bound
 from intent.runtime.extents import value_of
 from intent.runtime.overlap import check_writable_layout
 from intent.types import Extent
-from intent.types.extent import Atom
+from intent.types.extent import Atom, Scalar
 
 __all__ = ["check_conditions", "check_devices", "check_memory", "program_length", "violated_guards"]
 
@@ -58,13 +59,20 @@ def check_devices(bound: Bound, *, on_gpu: bool) -> str:
     return found.pop() if found else ("cuda:0" if on_gpu else "cpu")
 
 
-def check_conditions(kernel: Kernel, env: Mapping[Atom, int]) -> None:
+def check_conditions(kernel: Kernel, env: Mapping[Atom, int], scalars: Mapping[str, object]) -> None:
     """The conditions between extents that the kernel's text needs (language, decision 5).
+
+    What stands in a branch is asked only of calls that take it; ``scalars`` are the call's.
 
     Raises:
         LaunchCondition: Names the condition, the values of both sides and what needs it.
     """
+    flags: dict[Atom, int] = {
+        Scalar(name): int(value) for name, value in scalars.items() if isinstance(value, bool)
+    }
     for condition in kernel.conditions:
+        if not _reached(condition, {**flags, **env}):
+            continue
         lhs, rhs = (
             value_of(side, env, needed_by=condition.reason) for side in (condition.lhs, condition.rhs)
         )
@@ -75,6 +83,14 @@ def check_conditions(kernel: Kernel, env: Mapping[Atom, int]) -> None:
             raise LaunchCondition(
                 condition.text, values=values, needed_by=condition.reason, span=condition.span
             )
+
+
+def _reached(condition: Condition, env: Mapping[Atom, int]) -> bool:
+    """Whether this call takes the branches around what needs the condition."""
+    return all(
+        test.holds(*(value_of(side, env, needed_by=f"the test {test.text}") for side in (test.lhs, test.rhs)))
+        for test in condition.when
+    )
 
 
 def violated_guards(program: Program, env: Mapping[Atom, int]) -> list[tuple[Guard, int]]:

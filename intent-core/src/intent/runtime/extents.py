@@ -130,7 +130,7 @@ def _extents(kernel: Kernel) -> Iterator[Extent]:
         if isinstance(parameter, View):
             yield from parameter.shape
     for condition in kernel.conditions:
-        yield from (condition.lhs, condition.rhs)
+        yield from condition.extents
     for op in walk(kernel.body):
         for result in op.results:
             yield from result.shape

@@ -20,6 +20,7 @@ from intent.runtime.arguments import Bound, check_alignment
 from intent.runtime.extents import Environment, bind_extents, launch_atoms, named
 from intent.runtime.overlap import check_overlap, writable_pairs
 from intent.runtime.variants import Variant, Variants
+from intent.types.dtypes import BOOL
 from intent.types.extent import Extent, Scalar
 
 __all__ = ["Fitting", "Fittings"]
@@ -57,6 +58,7 @@ class Fittings:
         mentioned = {atom.name for atom in launch_atoms(kernel) if isinstance(atom, Scalar)}
         self._integers = [p.name for p in kernel.scalars if p.value.dtype.is_integer]
         self._scalars = tuple(name for name in self._integers if name in mentioned)
+        self._flags = [p.name for p in kernel.scalars if p.name in mentioned and p.value.dtype is BOOL]
         self._pairs = list(writable_pairs(kernel))
         self._written = [view for view in kernel.views if view.mode != "in"]
         self._known: dict[Signature, Fitting] = {}
@@ -88,8 +90,13 @@ class Fittings:
         return (
             on_gpu,
             *((a.shape, a.byte_strides, a.device) for a in bound.arrays.values()),
-            *(bound.scalars[name] for name in self._scalars),
+            *(bound.scalars[name] for name in (*self._scalars, *self._flags)),
         )
+
+    @property
+    def flagged(self) -> bool:
+        """Whether a signature holds more than layouts and integers."""
+        return bool(self._flags)
 
     def _rely_on(self, program: Program) -> None:
         """Make the scalars that the program's space, guards and workspace mention part of the signature."""
@@ -112,7 +119,7 @@ class Fittings:
         env = bind_extents(kernel, bound)
         device = conditions.check_devices(bound, on_gpu=on_gpu)
         conditions.check_memory(kernel, bound)
-        conditions.check_conditions(kernel, env)
+        conditions.check_conditions(kernel, env, bound.scalars)
         variant = self._variants.select(env)
         limit = provider.capabilities.grid_limit
         length = conditions.program_length(variant.program, env, limit=limit, provider=provider.name)

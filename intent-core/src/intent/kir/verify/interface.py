@@ -12,6 +12,7 @@ from intent.kir.value import Buffer, Region, View
 from intent.kir.verify.rule import Problem, kernel_rule
 from intent.kir.walk import regions_of, resources_of, walk
 from intent.types import Extent
+from intent.types.dtypes import BOOL
 from intent.types.extent import Scalar, Symbol
 
 
@@ -30,10 +31,19 @@ def parameters_are_body_arguments(kernel: Kernel) -> Iterator[Problem]:
 
 @kernel_rule
 def symbols_are_bound(kernel: Kernel) -> Iterator[Problem]:
-    """Every Symbol is an extent or stride symbol of a view, every Scalar an integer scalar parameter."""
+    """Every Symbol is an extent or stride symbol of a view, every Scalar an integer scalar parameter.
+
+    What a branch asks may also be a bool.
+    """
     symbols = {a.name for v in kernel.views for e in v.shape for a in e.atoms() if isinstance(a, Symbol)}
     symbols |= {s for v in kernel.views for s in v.strides or () if isinstance(s, str)}
     scalars = {p.name for p in kernel.scalars if p.value.dtype.is_integer}
+    flags = {p.name for p in kernel.scalars if p.value.dtype is BOOL}
+    for condition in kernel.conditions:
+        for atom in (a for test in condition.when for e in (test.lhs, test.rhs) for a in e.atoms()):
+            known = symbols if isinstance(atom, Symbol) else scalars | flags
+            if isinstance(atom, Symbol | Scalar) and atom.name not in known:
+                yield Problem(f"the test of a branch asks for {atom}, which is no parameter")
     for extent, op in _extents(kernel):
         for atom in extent.atoms():
             if isinstance(atom, Symbol) and atom.name not in symbols:
@@ -57,7 +67,7 @@ def _extents(kernel: Kernel) -> Iterator[tuple[Extent, Op | None]]:
 def conditions_are_launch_visible(kernel: Kernel) -> Iterator[Problem]:
     """Launch conditions speak only of what is known before launch (spec: kir-to-gpu-program 4)."""
     for condition in kernel.conditions:
-        for extent in (condition.lhs, condition.rhs):
+        for extent in condition.extents:
             if not extent.launch_visible:
                 yield Problem(f"the condition on {extent} cannot be checked before launch")
 

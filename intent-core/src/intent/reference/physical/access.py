@@ -7,8 +7,8 @@ from typing import NoReturn
 
 import numpy as np
 
-from intent.diagnostics import CompilerFault
-from intent.physical import Buffer, BufferAlloc, Dim, Fence, Fragment, Load, Proof, Resource, Store
+from intent.diagnostics import CompilerFault, FalseBoundsPromise
+from intent.physical import Atomic, Buffer, BufferAlloc, Dim, Fence, Fragment, Load, Resource, Store
 from intent.reference.physical.batch import STAGE, Array, Batch, garbage
 from intent.reference.physical.lanes import over_lanes
 from intent.reference.physical.memory import Memory, OutOfBounds
@@ -28,7 +28,7 @@ def load(batch: Batch, op: Load) -> None:
         note(batch, "read", op.source, memory, coordinates, active, dims)
         batch.set(op.result, memory.read(coordinates, active, fill))
     except OutOfBounds as fault:
-        outside(fault, "load from", op.source, op.proofs)
+        outside(fault, "load from", op.source, op)
 
 
 def store(batch: Batch, op: Store) -> None:
@@ -38,7 +38,7 @@ def store(batch: Batch, op: Store) -> None:
         note(batch, "write", op.target, memory, coordinates, active, op.dims)
         memory.write(coordinates, batch.get(op.value, op.dims), active)
     except OutOfBounds as fault:
-        outside(fault, "store to", op.target, op.proofs)
+        outside(fault, "store to", op.target, op)
 
 
 def locate(
@@ -80,11 +80,21 @@ def note(
     races.record(access, resource.name, memory, offsets, live, over_lanes(batch.ids, len(dims)))
 
 
-def outside(fault: OutOfBounds, what: str, resource: Resource, proofs: Sequence[Proof]) -> NoReturn:
-    """Report an active lane outside its resource."""
+def outside(fault: OutOfBounds, what: str, resource: Resource, op: Load | Store | Atomic) -> NoReturn:
+    """Report an active lane outside its resource: the fault of the author's promise, or the compiler's.
+
+    Raises:
+        FalseBoundsPromise: The author promised that it is inside.
+        CompilerFault: Anything else was held to show that.
+    """
+    proofs = op.proofs
     axis = fault.axis - (len(fault.shape) - len(proofs))
     extent = fault.shape[fault.axis]
     why = str(proofs[axis]) if 0 <= axis < len(proofs) else "none"
+    if why == "assumed":
+        raise FalseBoundsPromise(
+            resource.name, index=str(fault.value), axis=axis, extent=extent, span=op.span
+        ) from None
     raise CompilerFault(
         f"{what} '{resource.name}' at coordinate {fault.value} of axis {axis}, whose extent is {extent} "
         f"(held to be in bounds by: {why})",

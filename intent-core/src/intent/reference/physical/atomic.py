@@ -24,7 +24,7 @@ def atomic(batch: Batch, op: Atomic) -> None:
         note(batch, "atomic", op.target, memory, coordinates, active, dims)
         offsets, live = memory.offsets(coordinates, active, 1 + len(dims))
     except OutOfBounds as fault:
-        outside(fault, f"atomic {op.kind} of", op.target, op.proofs)
+        outside(fault, f"atomic {op.kind} of", op.target, op)
     chosen = np.ones(shape, np.bool_) if live is None else np.broadcast_to(live, shape)
     places = np.broadcast_to(offsets, shape)
     operands = [np.broadcast_to(batch.get(v, dims), shape)[chosen] for v in op.operands]
