@@ -14,7 +14,7 @@ from intent.construct.groups import Group, Grouping
 from intent.construct.inner import walked_axes
 from intent.construct.reasons import Apart
 from intent.kir.facts import launch_facts
-from intent.kir.walk import walk
+from intent.kir.walk import regions_of, walk
 from intent.proof import Fact
 from intent.types import Extent
 from intent.types.extent import ceildiv, maximum
@@ -62,8 +62,8 @@ def analyze(kernel: kir.Kernel) -> Analysis:
     trips: dict[int, Extent] = {}
     for op in walk(kernel.body):
         values.update((r.id, r) for r in op.results)
+        values.update((a.id, a) for region in regions_of(op) for a in region.args)
         if isinstance(op, kir.For):
-            values.update((a.id, a) for a in op.body.args)
             begin, end, step = (definitions.symbol(v) for v in (op.begin, op.end, op.step))
             count = ceildiv(end - begin, step)
             facts.dyn[op.body.args[0].id] = (begin, end - 1)

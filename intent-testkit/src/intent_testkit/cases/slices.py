@@ -9,6 +9,20 @@ from intent_testkit.cases.draw import integers, normal
 from intent_testkit.cases.tolerance import Tolerance, accumulated
 from intent_testkit.kernels import slices as k
 
+
+def _primes(v: Values) -> dict[str, object]:
+    n = np.arange(v.extents["N"])
+    composite = (n[:, None] % np.maximum(n, 1) == 0) & (n > 1) & (n[:, None] > n)
+    return {"prime": (n > 1) & ~composite.any(axis=1)}
+
+
+def _windows(v: Values) -> dict[str, object]:
+    x = v.x
+    for at, (begin, end) in enumerate(zip(v.begin, v.end, strict=True)):
+        x[begin:end] = x[begin:end] * 3 + x[at]
+    return {"x": x}
+
+
 FEW = Tolerance(
     rtol=2.0**-22, atol=2.0**-21, reason="up to five f32 roundings of unit-sized values, fused or not"
 )
@@ -164,5 +178,27 @@ CASES = (
         oracle=lambda v: {"y": v.x[::-1]},
         extents=sizes("N", 0, 1, 2, 63, 64, 1031),
         segments=(segment("N"),),
+    ),
+    Case(
+        name="sieve_by_domains",
+        # Strided domains whose bounds and step are a loop variable; only the condition reads what they write.
+        kernel=k.sieve_by_domains,
+        parameters=(out("prime", "bool", "N"),),
+        oracle=_primes,
+        extents=sizes("N", 0, 2, 5, 121, 131),
+        segments=(segment(""),),
+    ),
+    Case(
+        name="windows_in_place",
+        # Domains from device data that are read and written: as many members as the axis has, at most.
+        kernel=k.windows_in_place,
+        parameters=(
+            view("begin", "i32", "K", integers(0, 3)),
+            view("end", "i32", "K", integers(3, 7)),
+            inout("x", "i64", "N", integers(-50, 50)),
+        ),
+        oracle=_windows,
+        extents=sizes("K N", (0, 7), (1, 7), (5, 67)),
+        segments=(segment(""),),
     ),
 )

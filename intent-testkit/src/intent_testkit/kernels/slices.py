@@ -82,3 +82,22 @@ def reverse(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
     N = x.shape[0]
     i = I.indices(I.domain(0, N))
     y[...] = x[N - 1 - i]
+
+
+@intent.kernel
+def sieve_by_domains(prime: I.Out[I.bool, ("N",)]):
+    N = prime.shape[0]
+    i = I.indices(I.domain(0, N))
+    prime[...] = i > 1
+    for p in range(2, N):
+        if p * p >= N:
+            break
+        if prime[p]:
+            prime[I.domain(p * p, N, p)] = False
+
+
+@intent.kernel
+def windows_in_place(begin: I.In[I.i32, ("K",)], end: I.In[I.i32, ("K",)], x: I.InOut[I.i64, ("N",)]):
+    for k in range(begin.shape[0]):
+        window = I.domain(begin[k], end[k])
+        x[window] = x[window] * 3 + x[k]
