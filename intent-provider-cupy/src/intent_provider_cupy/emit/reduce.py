@@ -12,13 +12,16 @@ from intent.types import Span
 from intent_provider_cupy.casts import cast
 from intent_provider_cupy.emit import convert
 from intent_provider_cupy.emit.combining import Combine, Component, combine_of
-from intent_provider_cupy.emit.layout import LANE_BITS, Table, numbered
+from intent_provider_cupy.emit.layout import LANE_BITS, Table, bit_count, numbered
 from intent_provider_cupy.emit.literals import typed
 from intent_provider_cupy.emit.loops import Variable
 from intent_provider_cupy.emit.value import Prec, Value, mention
 
 if TYPE_CHECKING:
     from intent_provider_cupy.emit.body import Body
+
+SHUFFLED_LEAST = 4
+"""From so many warps on, their results are combined by shuffles instead of one after the other."""
 
 
 def reduce(body: Body, op: Reduce) -> None:
@@ -166,13 +169,28 @@ def _warps(
     body.barrier()
     names = [body.loops.render(mention(t.id)) for t in totals]
     with each(body, looped, table):
-        for name, piece in zip(names, pieces, strict=True):
-            body.writer.line(f"{name} = it_load({piece}, {row.removesuffix(' + ') or '0'});")
-        parts = [f"it_load({p}, {row}w)" for p in pieces]
-        held = [f"part_{k}" for k in range(len(pieces))]
-        body.writer.line(f"for (int w = 1; w < {count}; ++w) {{")
-        with body.writer.block():
-            for part, h, component in zip(parts, held, combine.components, strict=True):
-                body.writer.line(f"const {component.type} {h} = {part};")
-            body.writer.line(combine.write(names, held, names))
+        alike = not table.mask(kept) & (count - 1)  # neighbouring lanes want the same results
+        if combine.symmetric and alike and count >= SHUFFLED_LEAST:
+            mine = f"thread % {count}"
+            for name, piece in zip(names, pieces, strict=True):
+                body.writer.line(f"{name} = it_load({piece}, {row}{mine});")
+            _lanes(body, combine, names, list(range(bit_count(count))))
+        else:
+            _one_by_one(body, combine, names, pieces, row, count)
     body.context.scratch.dirty = True
+
+
+def _one_by_one(
+    body: Body, combine: Combine, names: Sequence[str], pieces: Sequence[str], row: str, count: int
+) -> None:
+    """Combine what the warps have in their order."""
+    for name, piece in zip(names, pieces, strict=True):
+        body.writer.line(f"{name} = it_load({piece}, {row.removesuffix(' + ') or '0'});")
+    held = [f"part_{k}" for k in range(len(pieces))]
+    head = f"for (int w = 1; w < {count}; ++w) " if count > 2 else ""
+    body.writer.line(f"{head}{{")
+    with body.writer.block():
+        for piece, h, component in zip(pieces, held, combine.components, strict=True):
+            place = f"{row}w" if head else f"{row}1"
+            body.writer.line(f"const {component.type} {h} = it_load({piece}, {place});")
+        body.writer.line(combine.write(names, held, names))

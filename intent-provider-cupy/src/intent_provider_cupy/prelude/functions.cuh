@@ -7,12 +7,29 @@ IT_FN double it_sigmoid(double x) {
     const double e = exp(-fabs(x));
     return (x < 0 ? e : 1.0) / (1.0 + e);
 }
-// In f64, whose exponential errs far below an ulp of f32.
-IT_FN float it_sigmoid(float x) { return (float)it_sigmoid((double)x); }
+// exp(-|x|) to half an ulp: 2**r by a polynomial. It never overflows, and small results keep their precision. The quotient
+// is refined once.
+IT_FN float it_sigmoid(float x) {
+    const float a = -fabsf(x);
+    const float t = fminf(fmaxf(fmaf(a, 1.44269502162933349609375f, 12582912.0f), 12582786.0f), 12582912.0f);
+    const float n = t - 12582912.0f;
+    float r = fmaf(a, 1.925963033500011079e-8f, fmaf(a, 1.44269502162933349609375f, -n));
+    r = fmaxf(r, -64.0f);
+    float p = fmaf(r, 1.5252734e-5f, 1.5403530e-4f);
+    p = fmaf(r, p, 1.3333558e-3f);
+    p = fmaf(r, p, 9.6181291e-3f);
+    p = fmaf(r, p, 5.5504109e-2f);
+    p = fmaf(r, p, 2.4022651e-1f);
+    p = fmaf(r, p, 6.9314718e-1f);
+    p = r < -0.51f ? exp2f(r) : fmaf(r, p, 1.0f);
+    const float e = p * it_bits<float>((it_bits<unsigned>(t) << 23) + 1065353216u);
+    const float d = 1.0f + e, y = 1.0f / d, top = x < 0 ? e : 1.0f, q = top * y;
+    return x != x ? x : fmaf(fmaf(-q, d, top), y, q);
+}
 
 IT_FN float it_lgamma(float x) { return (float)lgamma((double)x); }   // f32's form loses accuracy at negative x
 IT_FN double it_lgamma(double x) { return lgamma(x); }
-IT_FN float it_pow(float x, float y) { return (float)pow((double)x, (double)y); }
+IT_FN float it_pow(float x, float y) { return powf(x, y); }
 IT_FN double it_pow(double x, double y) { return pow(x, y); }
 IT_FN float it_asin(float x) { return (float)asin((double)x); }   // f32's form errs by more than 2 ulp
 IT_FN double it_asin(double x) { return asin(x); }
