@@ -21,6 +21,7 @@ from intent.proof import (
     either,
     equal,
     fits,
+    forget,
     holds,
     less,
     negation,
@@ -28,7 +29,6 @@ from intent.proof import (
     subset,
     within,
 )
-from intent.proof.memo import MEMO
 from intent.types.extent import (
     Scalar,
     Symbol,
@@ -50,9 +50,9 @@ LOOPS = Facts().between(i, const(0), M - 1, "loop over i").between(j, const(0), 
 
 @pytest.fixture(autouse=True)
 def _nothing_known():
-    MEMO.clear()
+    forget()
     yield
-    MEMO.clear()
+    forget()
 
 
 PROVED = {
@@ -67,6 +67,8 @@ PROVED = {
     "blocks of an odd extent": (at_least(N - 1, ceildiv(N, 2) * 2 - 2), Facts()),
     "a maximum": (at_least(N - 1, maximum(0, N - 2) + 1), Facts().given(at_least(maximum(0, N - 2), 1))),
     "a minimum": (at_least(N, minimum(N, M)), Facts()),
+    "half of something": (at_least(N - 1, N // 2), Facts().given(at_least(N, 1))),
+    "a third and a bit": (at_least(N, N // 3 + 2), Facts().given(at_least(N, 2))),
     "quotient and remainder": (equal(N // 4 * 4 + N % 4, N), Facts()),
     "a quotient": (at_least(i // S, 0), LOOPS),
     "a digit": (within(call("mod", i, S), S), Facts()),
@@ -76,6 +78,11 @@ PROVED = {
         disjoint(Range(i * 4, i * 4 + 4), Range(j * 4, j * 4 + 4)),
         Facts().given(less(i, j)),
     ),
+    "blocks of different owners": (
+        disjoint(Range(i * 4, i * 4 + 4), Range(j * 4, j * 4 + 4)),
+        Facts().given(either(less(i, j), less(j, i))),
+    ),
+    "facts that contradict each other": (at_least(-3, i), Facts().given(less(i, j)).given(less(j, i))),
     "a choice of facts": (at_least(N, 1), Facts().given(either(at_least(N, 3), equal(N, 1)))),
     "fits": (fits(i * 3, 32), Facts().between(i, const(0), const(1000))),
 }

@@ -21,15 +21,22 @@ from intent.proof.claims import (
     within,
 )
 from intent.proof.collide import Collision
-from intent.proof.decide import prove
+from intent.proof.decide import CLAIMS, prove
 from intent.proof.facts import Fact, Facts
-from intent.proof.injective import injective
+from intent.proof.injective import DESTINATIONS, injective
 from intent.proof.outcome import Outcome, Proved, Refuted, Unknown
 from intent.proof.points import Axis, Distinct
 from intent.proof.ranges import Range, disjoint, subset
 
+
+def forget() -> None:
+    """Drop all kept answers (tests and measurements)."""
+    CLAIMS.clear()
+    DESTINATIONS.clear()
+
+
 __all__ = [
     "AtLeast", "Axis", "Claim", "Collision", "Distinct", "Equal", "Every", "Fact", "Facts", "Outcome", "Proved",
-    "Range", "Refuted", "Some", "Unknown", "at_least", "both", "disjoint", "either", "equal", "fits", "holds",
+    "Range", "Refuted", "Some", "Unknown", "at_least", "both", "disjoint", "either", "equal", "fits", "forget", "holds",
     "injective", "less", "negation", "prove", "subset", "within",
 ]  # fmt: skip

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 from intent.proof import models
 from intent.proof.claims import AtLeast, Claim, Equal, Every, Some, extents_of, negation, substituted
 from intent.proof.facts import Fact, Facts
-from intent.proof.memo import MEMO, Answer
+from intent.proof.memo import Memo
 from intent.proof.outcome import Method, Outcome, Proved, Refuted, Unknown
 from intent.proof.polynomial import NONE, Polynomials, Used
 from intent.types import Extent
-from intent.types.extent import Call
+from intent.types.extent import Atom, Call, const
 
 _SPLITS = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """``used``: numbers of the facts of a proof; ``model``: refuting values; neither: ``why`` it is unknown."""
+
+    used: frozenset[int] | None = None
+    method: Method = "constants"
+    model: tuple[tuple[Atom, int], ...] | None = None
+    why: str = ""
+
+
+CLAIMS: Memo[Answer] = Memo()
+"""The latest answers of this process."""
 
 
 def prove(claim: Claim, facts: Facts | None = None, *, solver: bool = True) -> Outcome:
@@ -25,11 +40,8 @@ def prove(claim: Claim, facts: Facts | None = None, *, solver: bool = True) -> O
     Answers are kept by content, so asking again is a look-up.
     """
     known = () if facts is None else facts.known
-    key = (claim, known, solver)
-    answer = MEMO.get(key)
-    if answer is None:
-        answer = _decide(claim, tuple(f.claim for f in known), solver)
-        MEMO.put(key, answer)
+    claims = tuple(f.claim for f in known)
+    answer = CLAIMS.answer((claim, claims, solver), lambda: _decide(claim, claims, solver))
     return _outcome(claim, known, answer)
 
 
@@ -112,6 +124,9 @@ def _some(
 def _literal(e: Extent, facts: tuple[Claim, ...], polynomials: Polynomials, splits: int) -> Used | None:
     used = polynomials.nonnegative(e)
     if used is not None or splits == 0:
+        return used
+    used = polynomials.nonnegative(const(-1))  # facts that contradict each other: the case does not occur
+    if used is not None:
         return used
     for atom in islice(_choices(e, facts), 2):
         used = _split(atom, e, facts, splits)

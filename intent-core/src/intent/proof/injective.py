@@ -22,6 +22,7 @@ from intent.proof.collide import Collision, collision
 from intent.proof.decide import prove
 from intent.proof.digits import quotient, remainder
 from intent.proof.facts import Fact, Facts
+from intent.proof.memo import Memo
 from intent.proof.outcome import Proved, Unknown
 from intent.proof.points import Axis, Distinct
 from intent.types import Extent
@@ -29,6 +30,8 @@ from intent.types.extent import Atom, Call, Var, const
 
 __all__ = ["injective"]
 
+DESTINATIONS: Memo[Proved | Collision | Unknown] = Memo()
+"""The latest answers of this process about destinations."""
 _MOST = 4
 """Axes of one flattened coordinate whose orders are tried."""
 
@@ -41,6 +44,14 @@ def injective(
     ``Proved`` names the facts; ``Collision`` is two points of a legal launch that reach one element.
     """
     known = Facts() if facts is None else facts
+    # Answers hold their facts with the reasons, so the reasons are part of the question.
+    reasons = tuple(f.because for f in (*known, *(fact for _, fact in claim.implied)))
+    return DESTINATIONS.answer(
+        (claim, known.known, reasons, solver), lambda: _decide(claim, known, solver=solver)
+    )
+
+
+def _decide(claim: Distinct, known: Facts, *, solver: bool) -> Proved | Collision | Unknown:
     used = _Rules(claim, known).run()
     if used is not None:
         return Proved(claim=claim, facts=used, method="polynomial")

@@ -1,46 +1,33 @@
-"""Answers kept by content: a claim, its facts and whether the solver may be asked."""
+"""Answers kept by content in this process: asking again is a look-up."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
 
-from intent.proof.outcome import Method
-from intent.types.extent import Atom
+__all__ = ["Memo"]
 
 _KEPT = 20_000
+T = TypeVar("T")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Answer:
-    """``used``: numbers of the facts of a proof; ``model``: refuting values; neither: ``why`` it is unknown."""
-
-    used: frozenset[int] | None = None
-    method: Method = "constants"
-    model: tuple[tuple[Atom, int], ...] | None = None
-    why: str = ""
-
-
-class Memo:
-    """The latest answers of this process."""
+class Memo(Generic[T]):
+    """The latest answers; the oldest make room."""
 
     def __init__(self) -> None:
-        self._answers: dict[Hashable, Answer] = {}
+        self._answers: dict[Hashable, T] = {}
 
-    def get(self, key: Hashable) -> Answer | None:
-        """The kept answer."""
-        return self._answers.get(key)
-
-    def put(self, key: Hashable, answer: Answer) -> None:
-        """Keep an answer; the oldest make room."""
-        if len(self._answers) >= _KEPT:
-            for old in list(self._answers)[: _KEPT // 4]:
-                del self._answers[old]
-        self._answers[key] = answer
+    def answer(self, question: Hashable, find: Callable[[], T]) -> T:
+        """The kept answer to a question, or the one that ``find`` gives, which is kept."""
+        found = self._answers.get(question)
+        if found is None:
+            found = find()
+            if len(self._answers) >= _KEPT:
+                for old in list(self._answers)[: _KEPT // 4]:
+                    del self._answers[old]
+            self._answers[question] = found
+        return found
 
     def clear(self) -> None:
         """Forget everything."""
         self._answers.clear()
-
-
-MEMO = Memo()

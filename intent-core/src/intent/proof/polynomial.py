@@ -96,9 +96,7 @@ class Polynomials:
             positive = self._natural_monomial(factor)
             if positive is None:
                 continue
-            k = e[bad]
-            common = gcd(k, c)
-            grow, take = abs(c) // common, abs(k) // common
+            grow, take = _multiples(e[bad], c, scale, constant=not bad)
             rest = _sum(_scaled(e, grow), _times(fact, factor), -take)
             found = self._search(rest, scale * grow, depth - 1, seen)
             if found is not None:
@@ -106,13 +104,13 @@ class Polynomials:
         return None
 
     def _candidates(self, bad: Monomial, e: Poly) -> list[tuple[Poly, Used, Monomial, int]]:
-        """Facts that can cancel a term, with what they are multiplied by: the least first, never to a higher degree."""
+        """Facts that can cancel a term, with what they are multiplied by: the least first, to no higher degree."""
         negative, degree = e[bad] < 0, max(map(len, e))
         found = []
         for fact, why in self._facts:
             most = max(map(len, fact), default=0)
             for part, c in fact.items():
-                if (c < 0) == negative and most + len(bad) - len(part) <= degree:
+                if (c < 0) == negative and (part == bad or most + len(bad) - len(part) <= degree):
                     factor = _quotient(bad, part)
                     if factor is not None:
                         found.append((fact, why, factor, c))
@@ -212,6 +210,14 @@ def _scaled(a: Poly, k: int) -> Poly:
 
 def _times(a: Poly, factor: Monomial) -> Poly:
     return a if not factor else {tuple(sorted((*m, *factor))): c for m, c in a.items()}
+
+
+def _multiples(k: int, c: int, scale: int, *, constant: bool) -> tuple[int, int]:
+    """How often ``e`` and a fact are taken so that the fact's ``c`` cancels ``k``; of a constant, what may not stay."""
+    if constant:
+        return 1, -(-(abs(k) - (scale - 1)) // abs(c))
+    common = gcd(k, c)
+    return abs(c) // common, abs(k) // common
 
 
 def _quotient(monomial: Monomial, part: Monomial) -> Monomial | None:

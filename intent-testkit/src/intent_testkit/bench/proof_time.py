@@ -1,7 +1,7 @@
 """What proofs cost at compile time: ``python -m intent_testkit.bench.proof_time``.
 
 Every kernel of the testkit is lowered and constructed under its default plan, and the time spent in
-``intent.proof.prove`` is added up: once with nothing known, once with every answer kept.
+``intent.proof`` is added up: once with nothing known, once with every answer kept.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from unittest import mock
 
-from intent.proof import Outcome, decide, prove
-from intent.proof.memo import MEMO
+from intent.proof import forget, injective, prove
 from intent_testkit.cases import ALL
 from intent_testkit.cases.case import Case
 from intent_testkit.plans import Compiled
@@ -57,7 +56,7 @@ class Summary:
 def measure(cases: tuple[Case, ...] = ALL) -> Iterator[ProofTime]:
     """The proofs of each kernel, with nothing known and again with every answer kept."""
     for case in cases:
-        MEMO.clear()
+        forget()
         cold, claims = _spent(partial(_construct, case))
         kept, _ = _spent(partial(_construct, case))
         yield ProofTime(name=case.name, cold=cold, kept=kept, claims=claims)
@@ -90,25 +89,28 @@ def _spent(work: Callable[[], None]) -> tuple[float, int]:
 
 @contextmanager
 def _timed() -> Iterator[list[float]]:
+    """Seconds inside the room ``proof`` and the number of questions asked from outside of it."""
     total = [0.0, 0.0]
+    asking = False
 
-    def timed(*args: Any, **kwargs: Any) -> Outcome:
-        begin = time.thread_time()
+    def timed(question: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        nonlocal asking
+        if asking:
+            return question(*args, **kwargs)
+        asking, begin = True, time.thread_time()
         try:
-            return prove(*args, **kwargs)
+            return question(*args, **kwargs)
         finally:
+            asking = False
             total[0] += time.thread_time() - begin
             total[1] += 1
 
-    users = [m for m in list(sys.modules.values()) if getattr(m, "prove", None) is prove and m is not decide]
-    patches = [mock.patch.object(m, "prove", timed) for m in users if m.__name__ != __name__]
-    for patch in patches:
-        patch.start()
-    try:
+    with ExitStack() as patches:
+        for name, question in (("prove", prove), ("injective", injective)):
+            for module in list(sys.modules.values()):
+                if module.__name__ != __name__ and getattr(module, name, None) is question:
+                    patches.enter_context(mock.patch.object(module, name, partial(timed, question)))
         yield total
-    finally:
-        for patch in patches:
-            patch.stop()
 
 
 def main() -> None:
