@@ -43,6 +43,10 @@ class Stages:
         """Run the last program on other arguments."""
         _run("all passes", self.last, arguments, wanted, tolerance)
 
+    def outputs(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """What the program after a pass writes."""
+        return executed(self.programs[name], arguments)
+
     def ops(self, kind: type[Op], after: str = "") -> list[Any]:
         """Operations of a kind after a pass (after all of them), in order."""
         program = self.programs[after] if after else self.last
@@ -107,9 +111,8 @@ def _stages(program: Program, permissions: Permissions) -> Iterator[tuple[str, P
         yield name, program
 
 
-def _run(
-    name: str, program: Program, arguments: dict[str, Any], wanted: Mapping[str, Any], tolerance: float
-) -> None:
+def executed(program: Program, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments after a run on copies of them."""
     given = {n: v.copy() if isinstance(v, np.ndarray) else v for n, v in arguments.items()}
     views = {v.name: given[v.name] for v in program.views}
     scalars = {s.name: given[s.name] for s in program.scalars}
@@ -119,6 +122,13 @@ def _run(
             if extent.const is None:
                 extents[str(extent)] = size
     physical.execute(program, views, scalars, extents, order=np.random.default_rng(3), find_races=True)
+    return given
+
+
+def _run(
+    name: str, program: Program, arguments: dict[str, Any], wanted: Mapping[str, Any], tolerance: float
+) -> None:
+    given = executed(program, arguments)
     for out, value in wanted.items():
         got = np.asarray(given[out], np.float64)
         error = f"'{out}' is wrong after {name}\n{got}\nnot\n{value}\n{program}"

@@ -102,6 +102,51 @@ def test_large_logits_meet_the_bound(stages, rng):
     assert made.changed("absorption")
 
 
+@intent.kernel
+def sums(
+    q: I.In[I.f32, ("M", 4)],
+    k: I.In[I.f32, ("N", 4)],
+    v: I.In[I.f32, ("N", 3)],
+    keep: I.In[I.i32, ("M",)],
+    out: I.Out[I.f32, ("M", 3)],
+    total: I.Out[I.f32, ("M",)],
+):
+    """The summary itself, not normalised."""
+    M = q.shape[0]
+    axis = I.domain(0, k.shape[0])
+    start = I.record(peak=I.full((M,), -I.inf, I.f32), total=I.zeros((M,), I.f32), out=I.zeros((M, 3), I.f32))
+    s = I.region_fold(
+        source=I.record(k=k[axis, :], v=v[axis, :], at=I.indices(axis)),
+        axis=0,
+        summarize=attend,
+        combine=merge,
+        identity=start,
+        operands=(q[...], I.cast(keep[...], I.index)),
+    )
+    out[...] = s.out
+    total[...] = s.total
+
+
+@pytest.mark.parametrize("scale", [0.1, 1.0, 30.0])
+def test_both_forms_agree_to_the_bound_of_the_docs(stages, rng, scale):
+    """|t| * u * (2 d + 13 + 2 n + 2 s) a term, from the logits that both forms compute alike."""
+    m, n = 24, 61
+    given, _ = drawn(rng, m, n, scale=scale)
+    given |= {"out": np.zeros((m, 3), np.float32), "total": np.zeros(m, np.float32)}
+    del given["y"], given["peak"]
+    made = stages(sums, BLOCKS, given, {})
+    assert made.changed("absorption")
+    before, after = (made.outputs(name, given) for name in ("narrowing", "absorption"))
+    x = np.where(np.arange(n) < given["keep"][:, None], given["q"] @ given["k"].T, -np.inf).astype(np.float64)
+    peak = x.max(1, initial=-np.inf)
+    d = np.where(np.isneginf(peak), 0.0, peak)[:, None] - x
+    terms = np.exp(-d)
+    size = 2.0**-24 * (2 * np.where(terms > 0, d, 0.0) + 13 + 2 * n + 2 * -(-n // 8)) * terms
+    assert (np.abs(before["total"].astype(np.float64) - after["total"]) <= size.sum(1)).all()
+    assert (np.abs(before["out"].astype(np.float64) - after["out"]) <= size @ np.abs(given["v"])).all()
+    assert any(not np.array_equal(before[name], after[name]) for name in ("out", "total"))
+
+
 def test_rows_that_keep_nothing_in_the_first_blocks(stages, rng):
     """A prefix without a member: no ``inf - inf`` when the first member comes."""
 
