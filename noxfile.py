@@ -131,6 +131,7 @@ def docs(session: nox.Session) -> None:
     """Build the documentation into site/; a broken link or an unlisted page is an error."""
     _install(session, "mkdocs")
     session.run("python", "tools/error_pages.py", "--check")
+    session.run("python", "tools/verifier_page.py", "--check")
     session.run("mkdocs", "build", "--strict", *session.posargs)
 
 

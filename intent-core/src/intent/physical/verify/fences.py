@@ -214,7 +214,7 @@ def _alias(resource: Resource) -> str:
 
 
 def fenced(program: Program) -> Iterator[Problem]:
-    """Accesses of one alias class by different lanes, one of them a write, have a fence in between."""
+    """Accesses of one alias class by different threads, one of them a write, have a fence in between."""
     for segment in program.segments:
         checker = _Checker(program)
         checker.region(segment.body, frozenset())

@@ -94,6 +94,11 @@ class Rule:
         """Whether the rule has nothing to say about a program alone."""
         return self.check is _nothing
 
+    @property
+    def compares(self) -> bool:
+        """Whether the rule compares operations of program and kernel."""
+        return self.compare is not _nothing
+
 
 SENTENCES: Final = (
     EFFECT, OWNERSHIP, ORDERED, CONFLICT, ACCESS, FIRST_WRITE, STRUCTURED, REGION, TYPES, EXTENT, BUFFER, BOUNDS,
