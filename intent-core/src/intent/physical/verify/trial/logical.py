@@ -7,13 +7,14 @@ and transposes act on it as the logical program defines. Nothing of construction
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
 from intent import kir
 from intent.physical.verify.trial.events import Events
 from intent.physical.verify.trial.inputs import Inputs
+from intent.physical.verify.trial.points import Points
 from intent.physical.verify.trial.ring import Array, Ring, fingerprint, storage
 from intent.types import DType, Extent
 from intent.types.dtypes import INDEX
@@ -92,6 +93,11 @@ class Logical:
         self.memory: dict[str, Array] = {}
         self.written: dict[int, Array] = {}
         self.buffers: dict[int, Array] = {}
+        self.points: list[Points] = []
+        """One for each parallel loop around what is executed."""
+        self.allocations = 0
+        self.lives: dict[int, int] = {}
+        """Which allocation each buffer is of."""
         self.trace: dict[int, list[Array]] | None = None
         """What operations computed, by id; kept only when it is asked for."""
         self.extents = _Extents(inputs.extents, self.values, self.slices)
@@ -128,6 +134,12 @@ class Logical:
     def size(self, shape: Sequence[Extent]) -> tuple[int, ...]:
         """A shape in numbers."""
         return tuple([e.evaluate(self.extents) for e in shape])
+
+    def touch(self, resource: kir.Resource, kind: Literal["read", "write"], elements: Array) -> None:
+        """Elements of a resource are read or written at a point of every parallel loop around."""
+        memory = place(resource) if isinstance(resource, kir.View) else (resource.id, self.lives[resource.id])
+        for points in self.points:
+            points.touch(memory, kind, elements)
 
     def number(self, value: kir.Value) -> int:
         """A scalar as a Python number."""
@@ -251,6 +263,8 @@ def _selected(
         inside = inside & valid
     if isinstance(op, kir.Load):
         m.events.reads[op.id].append(number[inside])
+        if op.source.mutable:
+            m.touch(op.source, "read", number[inside])
     fill = m.ring.constant(0, op.result.dtype) if op.fill is None else m[op.fill]
     if flat.size == 0:
         return np.broadcast_to(fill, shape)
@@ -279,6 +293,8 @@ def _assume(m: Logical, op: kir.AssumeInBounds) -> None:
 
 @handles(kir.BufferAlloc)
 def _allocate(m: Logical, op: kir.BufferAlloc) -> None:
+    m.allocations += 1
+    m.lives[op.buffer.id] = m.allocations
     shape = m.size(op.buffer.shape)
     count = int(np.prod(shape, dtype=np.int64))
     contents = np.full(count, NOTHING).astype(storage(op.buffer.dtype))
@@ -313,6 +329,7 @@ def _store(m: Logical, op: kir.Store) -> None:
     elements, taken = _where(m, op, shape, op.assumed)
     if np.unique(elements).size != elements.size:
         raise Unclean("a unique write meets an element twice")
+    m.touch(op.target, "write", elements)
     values = _flat(m[op.value], shape, taken)
     storage_of(m, op.target)[elements] = values
     m.events.writes[op.id].add(elements, (values,))
@@ -380,9 +397,15 @@ def _for(m: Logical, op: kir.For) -> None:
     begin, end, step = m.number(op.begin), m.number(op.end), m.number(op.step)
     if step < 1:
         raise Unclean("a domain's step is not positive")
+    if op.parallel:
+        m.points.append(Points())
     carries = tuple(m[v] for v in op.inits)
     for point in range(begin, end, step):
+        if op.parallel:
+            m.points[-1].point = point
         carries = m.region(op.body, (np.asarray(point, INDEX.numpy), *carries))
+    if op.parallel and m.points.pop().meet():
+        raise Unclean("points of a parallel loop meet in an element")
     for value, array in zip(op.results, carries, strict=True):
         m[value] = array
 
