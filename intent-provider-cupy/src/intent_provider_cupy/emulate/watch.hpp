@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <initializer_list>
+#include <utility>
 #include <vector>
 
 namespace intent_cpu {
@@ -44,62 +46,80 @@ inline Race against(Stamp last, Stamp next, const Moment& now) {
     return one_warp && warp_epoch_of(last) < warp_epoch_of(next) ? Race::None : Race::Threads;
 }
 
-// The stamps of a range of memory, one for each `grain` bytes.
+// The stamps of a range of memory, one for each `grain` bytes, in pages that come when they are touched: a range may be
+// larger than memory.
 class Watch {
 public:
-    Watch() = default;
-    Watch(std::uintptr_t low, std::uintptr_t high, unsigned grain) : low_(low), grain_(grain) {
-        const std::size_t count = (high - low + grain - 1) / grain;
-        written_ = static_cast<Stamp*>(calloc(2 * count + 1, sizeof(Stamp)));   // pages come when they are touched
-        read_ = written_ + count;
-    }
+    Watch(std::uintptr_t low, std::uintptr_t high, unsigned grain)
+        : low_(low), grain_(grain), pages_(directory((high - low) / (std::size_t(grain) * PAGE) + 1)) {}
     Watch(const Watch&) = delete;
     Watch& operator=(const Watch&) = delete;
-    Watch(Watch&& other) noexcept { *this = static_cast<Watch&&>(other); }
-    Watch& operator=(Watch&& other) noexcept {
-        low_ = other.low_, grain_ = other.grain_, written_ = other.written_, read_ = other.read_;
-        other.written_ = nullptr;
-        return *this;
+    Watch(Watch&& other) noexcept : low_(other.low_), grain_(other.grain_), pages_(other.pages_), touched_(std::move(other.touched_)) {
+        other.pages_ = nullptr;
     }
-    ~Watch() { free(written_); }
+    ~Watch() {
+        for (Page* page : touched_) ::free(page);
+        ::free(pages_);
+    }
 
     // Notes an access; gives what it races with, and who that was in `other`.
-    Race note(std::uintptr_t address, unsigned bytes, bool write, Stamp now_stamp, const Moment& now, Stamp& other) {
+    Race note(std::uintptr_t address, unsigned bytes, bool write, Stamp stamp, const Moment& now, Stamp& other) {
         const std::size_t end = (address - low_ + bytes + grain_ - 1) / grain_;
         for (std::size_t k = (address - low_) / grain_; k < end; ++k) {
-            const Race found = write ? note_write(k, now_stamp, now, other) : note_read(k, now_stamp, now, other);
+            Cell& cell = cell_of(k);
+            const Race found = write ? note_write(cell, stamp, now, other) : note_read(cell, stamp, now, other);
             if (found != Race::None) return found;
         }
         return Race::None;
     }
 
 private:
-    Race note_write(std::size_t k, Stamp stamp, const Moment& now, Stamp& other) {
-        for (Stamp last : {written_[k], read_[k]}) {
+    struct Cell { Stamp written, read; };
+    static constexpr std::size_t PAGE = 512;
+    struct Page { Cell cells[PAGE]; };
+
+    static Page** directory(std::size_t count) {
+        auto** pages = static_cast<Page**>(::calloc(count, sizeof(Page*)));
+        if (!pages) abort();
+        return pages;
+    }
+
+    Cell& cell_of(std::size_t k) {
+        Page*& page = pages_[k / PAGE];
+        if (!page) {
+            page = static_cast<Page*>(::calloc(1, sizeof(Page)));
+            if (!page) abort();
+            touched_.push_back(page);
+        }
+        return page->cells[k % PAGE];
+    }
+
+    static Race note_write(Cell& cell, Stamp stamp, const Moment& now, Stamp& other) {
+        for (Stamp last : {cell.written, cell.read}) {
             const Race found = against(other = last, stamp, now);
             if (found != Race::None) return found;
         }
-        written_[k] = stamp;
-        if (stamp & ATOMIC) read_[k] = stamp;
+        cell.written = stamp;
+        if (stamp & ATOMIC) cell.read = stamp;
         return Race::None;
     }
 
-    Race note_read(std::size_t k, Stamp stamp, const Moment& now, Stamp& other) {
-        const Race found = against(other = written_[k], stamp, now);
+    static Race note_read(Cell& cell, Stamp stamp, const Moment& now, Stamp& other) {
+        const Race found = against(other = cell.written, stamp, now);
         if (found != Race::None) return found;
-        const Stamp last = read_[k];
+        const Stamp last = cell.read;
         if (epoch_of(last) == now.epoch && thread_of(last) != thread_of(stamp)) {
             stamp |= MANY | (last & WARPS) | (warp_of(last) != warp_of(stamp) ? WARPS : 0);
             stamp &= last | ~ATOMIC;   // atomic only if all readers are
         }
-        read_[k] = stamp;
+        cell.read = stamp;
         return Race::None;
     }
 
-    std::uintptr_t low_ = 0;
-    unsigned grain_ = 1;
-    Stamp* written_ = nullptr;
-    Stamp* read_ = nullptr;
+    std::uintptr_t low_;
+    unsigned grain_;
+    Page** pages_;
+    std::vector<Page*> touched_;
 };
 
 }  // namespace intent_cpu
