@@ -18,12 +18,10 @@ from intent.explain.report import (
     Segment,
     SegmentAxis,
 )
+from intent.explain.values import Values
 from intent.physical import (
     Atomic,
-    Broadcast,
     BufferAlloc,
-    Cast,
-    Constant,
     Contract,
     Fence,
     Fragment,
@@ -36,7 +34,6 @@ from intent.physical import (
     Proof,
     Reduce,
     Region,
-    Rename,
     Resource,
     Scan,
     Store,
@@ -83,6 +80,7 @@ class _Listing:
     def __init__(self, program: Program, made: Made, places: Places, env: Environment | None) -> None:
         self.activity = Activity(made, env)
         self.expressions = Expressions(program, decoded(made, self.activity))
+        self.values = Values(made, self.activity.defined, self.expressions.text)
         self.places = places
         self.env = env
         self.operations: list[Operation] = []
@@ -93,8 +91,9 @@ class _Listing:
         for op in region.ops:
             for kind, text in self._lines(op, passes):
                 place = self.places.place(op.span)
+                value = plain(self.values.text(op.value)) if isinstance(op, Store) else None
                 self.operations.append(
-                    Operation(id=op.id, kind=kind, depth=depth, text=plain(text), place=place)
+                    Operation(id=op.id, kind=kind, depth=depth, text=plain(text), value=value, place=place)
                 )
             match op:
                 case If():
@@ -106,6 +105,7 @@ class _Listing:
                                 kind="else",
                                 depth=depth,
                                 text="else",
+                                value=None,
                                 place=self.places.place(op.span),
                             )
                         )
@@ -113,9 +113,18 @@ class _Listing:
                 case Loop():
                     inner = Passes(loops=(*passes.loops, op), known=passes.known)
                     self.region(op.body, depth + 1, inner)
+                    self._updates(op, depth + 1)
                 case While():
                     for inside in regions_of(op):
                         self.region(inside, depth + 1, Passes(loops=passes.loops, known=False))
+                    self._updates(op, depth + 1)
+
+    def _updates(self, loop: Loop | While, depth: int) -> None:
+        place = self.places.place(loop.span)
+        self.operations += [
+            Operation(id=loop.id, kind="carry", depth=depth, text=plain(text), value=None, place=place)
+            for text in self.values.updates(loop)
+        ]
 
     # -- one line ------------------------------------------------------------------------------------------------
 
@@ -129,60 +138,35 @@ class _Listing:
                 yield "atomic", f"atomic {op.kind} ({op.order}) {self._access(op, op.target, passes)}"
             case Loop():
                 bounds = ", ".join(self.expressions.text(v) for v in (op.begin, op.end, op.step))
-                index, *carries = map(self._name, op.body.args)
+                index, *carries = _name(op.body.args[0]), *map(self.values.text, op.body.args[1:])
                 carrying = f" carrying {', '.join(carries)}" if carries else ""
                 yield "loop", f"loop {index} over ({bounds}){carrying}"
             case While():
-                carries = [self._name(v) for v in op.body.args]
+                carries = [self.values.text(v) for v in op.body.args]
                 yield "while", "while" + (f" carrying {', '.join(carries)}" if carries else "")
             case If():
                 yield "if", f"if {self.expressions.text(op.condition)}"
             case Reduce():
                 dims = ", ".join(map(str, op.dims))
-                operands = ", ".join(map(self._name, op.operands))
+                operands = ", ".join(map(self.values.text, op.operands))
                 by = op.kind or "a combine of the kernel"
                 yield "reduce", f"reduce {operands} by {by} over {dims}{_result(op)}"
             case Scan():
-                operands = ", ".join(map(self._name, op.operands))
+                operands = ", ".join(map(self.values.text, op.operands))
                 by = op.kind or "a combine of the kernel"
                 yield "scan", f"scan {operands} by {by} along {op.dim}{_result(op)}"
             case Contract():
                 dims = ", ".join(map(str, op.dims))
-                factors = f"{self._name(op.lhs)} and {self._name(op.rhs)}"
+                factors = f"{self.values.text(op.lhs)} and {self.values.text(op.rhs)}"
                 yield "contract", f"contract {factors} over {dims} in {op.result.dtype}{_result(op)}"
             case BufferAlloc():
                 yield "buffer", f"buffer {op.buffer.name} in {op.buffer.storage}"
             case Fence():
                 yield "fence", f"fence {op.target.name}"
-            case Pointwise() if op.result.dtype.is_float or (op.result.name and not _is_index(op.result)):
-                yield "compute", self._computed(op)
-
-    def _computed(self, op: Pointwise) -> str:
-        text = f"{op.fn}({', '.join(self._operand(v) for v in op.operands)})"
-        return f"{self._name(op.result)} = {text}"
-
-    def _operand(self, value: Fragment) -> str:
-        name = self.expressions.text(value) if _is_index(value) else self._name(value)
-        return name if len(name) <= _LONGEST else self._name(value)
-
-    def _name(self, value: Fragment) -> str:
-        """The author's name; where there is none, what the value is: a constant, a read of a view, a masked value."""
-        if value.name:
-            return value.name
-        match self.activity.defined.get(value.id):
-            case Constant(value=number):
-                return str(number)
-            case Load(source=source):
-                return source.name
-            case Cast(value=inner) | Broadcast(value=inner) | Rename(value=inner):
-                return self._name(inner)
-            case Pointwise(fn="select", operands=(_, inner, other)) if self._is_constant(other):
-                return self._name(inner)
-        return f"%{value.id}"
-
-    def _is_constant(self, value: Fragment) -> bool:
-        op = self.activity.defined.get(value.id)
-        return self._is_constant(op.value) if isinstance(op, Broadcast) else isinstance(op, Constant)
+            case Pointwise():
+                line = self.values.line(op)
+                if line is not None:
+                    yield "compute", line
 
     # -- accesses ------------------------------------------------------------------------------------------------
 
@@ -225,11 +209,11 @@ class _Listing:
         )
 
 
-def _is_index(value: Fragment) -> bool:
-    return value.dtype.name == "index"
-
-
 def _result(op: Op) -> str:
     """`` to total`` where the author named the results."""
     names = [value.name for value in op.results if value.name]
     return f" to {', '.join(names)}" if names else ""
+
+
+def _name(value: Fragment) -> str:
+    return value.name or f"%{value.id}"

@@ -140,18 +140,23 @@ class Access:
 
 
 OperationKind = Literal[
-    "read", "write", "atomic", "loop", "while", "if", "else", "reduce", "scan", "contract", "buffer", "fence", "compute"
+    "read", "write", "atomic", "loop", "while", "if", "else", "reduce", "scan", "contract", "buffer", "fence",
+    "compute", "carry",
 ]  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """A line of a program's body. ``id`` is that of the physical operation, ``depth`` counts enclosing regions."""
+    """A line of a program's body. ``id`` is that of the physical operation, ``depth`` counts enclosing regions.
+
+    ``value``: what a write writes. Values without a name of the author stand where they are used.
+    """
 
     id: int
     kind: OperationKind
     depth: int
     text: str
+    value: str | None
     place: Place | None
 
 

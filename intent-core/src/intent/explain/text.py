@@ -13,7 +13,7 @@ from intent.explain.counted import amount, bytes_of, times
 
 __all__ = ["text"]
 
-_SILENT = frozenset({"compute", "buffer"})
+_SILENT = frozenset({"compute", "carry", "buffer"})
 """Kinds of operations that the text leaves to the page."""
 
 

@@ -12,7 +12,7 @@ __all__ = ["code"]
 
 _MARKS = {
     "read": "R", "write": "W", "atomic": "A", "loop": "↻", "while": "↻", "if": "?", "else": "?", "reduce": "Σ",
-    "scan": "⇢", "contract": "×", "buffer": "▤", "fence": "‖", "compute": "ƒ",
+    "scan": "⇢", "contract": "×", "buffer": "▤", "fence": "‖", "compute": "ƒ", "carry": "→",
 }  # fmt: skip
 
 
@@ -76,10 +76,16 @@ def _operation(operation: Operation) -> Html:
     return tag(
         "div",
         tag("b", _MARKS[operation.kind], class_=f"mark {operation.kind}", title=operation.kind),
-        tag("code", operation.text, style=f"padding-left:{operation.depth * 1.2:.1f}em"),
+        tag("code", _text(operation), style=f"padding-left:{operation.depth * 1.2:.1f}em"),
         class_="line op",
         data_k=key,
     )
+
+
+def _text(operation: Operation) -> Html:
+    """The line; of a write also what it writes."""
+    value = None if operation.value is None else tag("i", f" ← {operation.value}")
+    return join([operation.text, value])
 
 
 def _emitted(emitted: Emitted) -> Html:
