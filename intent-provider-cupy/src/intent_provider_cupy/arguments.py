@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from intent.physical.apart import offsets_fit
 from intent.provider import Invocation
 from intent.types.dtypes import BY_NAME
 from intent.types.extent import Atom, Scalar, Symbol
@@ -55,9 +56,8 @@ def _step(parameter: Parameter, invocation: Invocation) -> int:
 
 def index_is_small(signature: Signature, invocation: Invocation) -> bool:
     """Whether every index value and every element offset of this launch fits 32 bits."""
-    for view in invocation.views.values():
-        if sum((n - 1) * abs(s) for n, s in zip(view.shape, view.strides, strict=True) if n) > _INT32_MAX:
-            return False
+    if not offsets_fit((view.shape, view.strides) for view in invocation.views.values()):
+        return False
     env = _environment(invocation)
     values = [value_of(p, invocation) for p in signature.parameters if p.index]
     if not all(_INT32_MIN <= value <= _INT32_MAX for value in values):

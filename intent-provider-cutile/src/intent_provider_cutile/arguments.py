@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 
+from intent.physical.apart import offsets_fit
 from intent.provider import Invocation
 from intent.types.extent import Atom, Scalar, Symbol
 from intent_provider_cutile.emit.bounds import INT32_MAX, INT32_MIN
@@ -29,9 +30,8 @@ def value_of(parameter: Parameter, invocation: Invocation) -> int | float | bool
 
 def index_is_small(signature: Signature, invocation: Invocation) -> bool:
     """Whether every index value and every element offset of this launch fits 32 bits."""
-    for view in invocation.views.values():
-        if sum((n - 1) * abs(s) for n, s in zip(view.shape, view.strides, strict=True) if n) > INT32_MAX:
-            return False
+    if not offsets_fit((view.shape, view.strides) for view in invocation.views.values()):
+        return False
     scalars = [p for p in signature.parameters if p.index]
     if not all(INT32_MIN <= value_of(p, invocation) <= INT32_MAX for p in scalars):
         return False

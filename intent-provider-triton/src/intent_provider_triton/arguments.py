@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from intent.physical.apart import offsets_fit
 from intent.provider import Invocation
 from intent.types.extent import Atom, Scalar, Symbol
 from intent_provider_triton.emit.bounds import INT32_MAX, INT32_MIN
@@ -27,9 +28,8 @@ def value_of(parameter: Parameter, invocation: Invocation) -> int | float | bool
 
 def index_is_small(signature: Signature, invocation: Invocation) -> bool:
     """Whether every index value and every element offset of this launch fits 32 bits."""
-    for view in invocation.views.values():
-        if sum((n - 1) * abs(s) for n, s in zip(view.shape, view.strides, strict=True) if n) > INT32_MAX:
-            return False
+    if not offsets_fit((view.shape, view.strides) for view in invocation.views.values()):
+        return False
     env = _environment(invocation)
     try:
         if any(extent.evaluate(env) < 0 for extent in signature.signs):
