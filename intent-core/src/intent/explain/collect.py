@@ -159,7 +159,7 @@ def _conditions(program: Program, places: Places, env: Environment | None) -> It
             kind="condition",
             text=plain(condition.text),
             reason=condition.reason,
-            holds=None if lhs is None or rhs is None else condition.holds(lhs, rhs),
+            holds=None if condition.when or lhs is None or rhs is None else condition.holds(lhs, rhs),
             place=places.place(condition.span),
         )
 

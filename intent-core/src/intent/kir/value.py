@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NewType
 
@@ -171,6 +172,10 @@ class Condition:
                 return lhs == rhs or 1 in (lhs, rhs)
             case "at_least":
                 return lhs >= rhs
+
+    def asked(self, value: Callable[[Extent], int]) -> bool:
+        """Whether a launch takes the branches around it; ``value`` gives the launch's value of an extent."""
+        return all(test.holds(value(test.lhs), value(test.rhs)) for test in self.when)
 
     @property
     def extents(self) -> tuple[Extent, ...]:

@@ -8,11 +8,11 @@ program may allow to run in place (:mod:`intent.runtime.overlap`).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 from intent.diagnostics import DeviceMismatch, GridLimit, LaunchCondition, ReadOnlyArgument
 from intent.kir.kernel import Kernel
-from intent.kir.value import Condition
 from intent.physical import Guard, Program
 from intent.runtime.arguments import Bound
 from intent.runtime.extents import value_of
@@ -67,11 +67,10 @@ def check_conditions(kernel: Kernel, env: Mapping[Atom, int], scalars: Mapping[s
     Raises:
         LaunchCondition: Names the condition, the values of both sides and what needs it.
     """
-    flags: dict[Atom, int] = {
-        Scalar(name): int(value) for name, value in scalars.items() if isinstance(value, bool)
-    }
+    flags: dict[Atom, int] = {Scalar(n): int(v) for n, v in scalars.items() if isinstance(v, bool)}
+    known = {**flags, **env}
     for condition in kernel.conditions:
-        if not _reached(condition, {**flags, **env}):
+        if not condition.asked(partial(value_of, env=known, needed_by=condition.reason)):
             continue
         lhs, rhs = (
             value_of(side, env, needed_by=condition.reason) for side in (condition.lhs, condition.rhs)
@@ -83,14 +82,6 @@ def check_conditions(kernel: Kernel, env: Mapping[Atom, int], scalars: Mapping[s
             raise LaunchCondition(
                 condition.text, values=values, needed_by=condition.reason, span=condition.span
             )
-
-
-def _reached(condition: Condition, env: Mapping[Atom, int]) -> bool:
-    """Whether this call takes the branches around what needs the condition."""
-    return all(
-        test.holds(*(value_of(side, env, needed_by=f"the test {test.text}") for side in (test.lhs, test.rhs)))
-        for test in condition.when
-    )
 
 
 def violated_guards(program: Program, env: Mapping[Atom, int]) -> list[tuple[Guard, int]]:

@@ -16,6 +16,7 @@ from intent_testkit.cases import (
     effects,
     elementary,
     folds,
+    foreseen,
     functions,
     gathers,
     generic_reduce,
@@ -75,6 +76,7 @@ _FAMILIES = (
     collisions,
     counting,
     workspaces,
+    foreseen,
 )
 
 ALL: Final[tuple[Case, ...]] = tuple(case for family in _FAMILIES for case in family.CASES)

@@ -52,7 +52,7 @@ def evaluate(
             views[param.name] = _view(param, arg, atoms, origin)
         else:
             scalars.append(_scalar(param.value.dtype, arg))
-            if param.value.dtype.is_integer:
+            if param.value.dtype.is_integer or param.value.dtype.kind == "bool":
                 atoms[Scalar(param.name)] = int(scalars[-1])
     machine = Machine(TABLE, adversary or Choices(), views, atoms, observer)
     _check(kernel, machine, views)
@@ -101,6 +101,8 @@ def _check(kernel: kir.Kernel, machine: Machine, views: dict[str, Array]) -> Non
                 symbol = extent if extent.const is None else extent.const
                 raise ExtentMismatch(symbol, {f"{view.name}.shape[{axis}]": found, str(extent): expected})
     for condition in kernel.conditions:
+        if not condition.asked(machine.extent):
+            continue
         lhs, rhs = machine.extent(condition.lhs), machine.extent(condition.rhs)
         if not condition.holds(lhs, rhs):
             raise LaunchCondition(
