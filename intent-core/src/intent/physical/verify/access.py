@@ -8,7 +8,7 @@ from typing import Final, get_args
 from intent.physical.fragment import Fragment, View
 from intent.physical.ops import Atomic, Load, Store
 from intent.physical.program import Program
-from intent.physical.proof import GUARD, ProofKind
+from intent.physical.proof import ProofKind
 from intent.physical.verify.rule import ACCESS, ATOMIC, BOUNDS, OWNERSHIP, Problem, Rule, operations
 from intent.physical.verify.values import union
 from intent.types.dtypes import BOOL, INDEX
@@ -67,15 +67,19 @@ def _load(op: Load, program: Program) -> Iterator[Problem]:
 
 
 def access_proof(program: Program) -> Iterator[Problem]:
-    """Every coordinate carries its proof; a proof by guard needs the validity that tests it."""
+    """Every coordinate carries its proof; a proof by guard or predicate needs the validity that it rests on."""
     for op in _accesses(program):
         if len(op.proofs) != len(op.coordinates):
             yield Problem(text=f"{len(op.coordinates)} coordinates have {len(op.proofs)} proofs", op=op)
         for proof in op.proofs:
             if proof.kind not in get_args(ProofKind):
                 yield Problem(text=f"'{proof}' is no proof", op=op)
-        if GUARD in op.proofs and op.valid is None:
+        if op.valid is None and any(proof.kind in _BY_VALIDITY for proof in op.proofs):
             yield Problem(text="a coordinate is proven by guard, but the access has no validity", op=op)
+
+
+_BY_VALIDITY: Final = ("guard", "predicate")
+"""Proofs that hold on the lanes that the access's validity lets through, and on no others."""
 
 
 def store_cover(program: Program) -> Iterator[Problem]:
