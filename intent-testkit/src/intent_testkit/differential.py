@@ -10,7 +10,9 @@ import numpy as np
 
 from intent.construct import Plan
 from intent.diagnostics import PlanError
+from intent.passes import PASSES, Permissions
 from intent.physical import Program
+from intent.physical.verify import verify
 from intent_testkit.cases.case import Case, ViewSpec
 from intent_testkit.cases.draw import Extents
 from intent_testkit.device import Host
@@ -74,6 +76,38 @@ def check_plans(case: Case) -> None:
             compiled.run_physical(program, named, point.extents, _generator(point))
 
         _attempt(point, execute, f"plan '{plan.name}'\n{plan}")
+
+
+def check_passes(case: Case) -> int:
+    """Verify and run the program after every pass that changed it; how many passes did.
+
+    The default plan at an empty and the two largest assignments, the systematic plans at the smaller of those; all
+    permissions are given.
+    """
+    compiled = Compiled(case)
+    permissions = Permissions(relaxed=True)
+    layouts = variants(case)
+    chosen = _chosen(case)
+    middle = next((extents for extents in chosen if all(extents.values())), None)
+    changed = 0
+    for number, extents in enumerate(chosen):
+        point = Point(case=case, extents=extents, variant=layouts[number % len(layouts)])
+        for plan in (compiled.default(extents), *(compiled.systematic(extents) if extents is middle else ())):
+            program = compiled.constructed(plan)
+            for name, run_pass in PASSES:
+                before, program = program, run_pass(program, permissions)
+                if program is before:
+                    continue
+                changed += 1
+                verify(program)
+
+                def execute(
+                    _: Any, named: dict[str, Any], program: Program = program, point: Point = point
+                ) -> None:
+                    compiled.run_physical(program, named, point.extents, _generator(point))
+
+                _attempt(point, execute, f"pass '{name}' under plan '{plan.name}'\n{plan}")
+    return changed
 
 
 def _chosen(case: Case) -> list[Extents]:

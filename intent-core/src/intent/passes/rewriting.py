@@ -12,18 +12,28 @@ from intent.passes.building import Builder
 
 
 def map_operations(program: ph.Program, change: Callable[[ph.Op], ph.Op]) -> ph.Program:
-    """The program with every operation replaced by ``change(op)``, inner ones first; results must stay the same."""
-    segments = tuple(replace(s, body=_region(s.body, change)) for s in program.segments)
+    """The program with every operation replaced by ``change(op)``, inner ones first; results must stay the same.
+
+    It is the same object where nothing changes.
+    """
+    bodies = [_region(s.body, change) for s in program.segments]
+    if all(new is s.body for new, s in zip(bodies, program.segments, strict=True)):
+        return program
+    segments = tuple(replace(s, body=body) for s, body in zip(program.segments, bodies, strict=True))
     return replace(program, segments=segments)
 
 
 def _region(region: ph.Region, change: Callable[[ph.Op], ph.Op]) -> ph.Region:
-    return replace(region, ops=tuple(change(_inside(op, change)) for op in region.ops))
+    ops = tuple(change(_inside(op, change)) for op in region.ops)
+    same = all(new is old for new, old in zip(ops, region.ops, strict=True))
+    return region if same else replace(region, ops=ops)
 
 
 def _inside(op: ph.Op, change: Callable[[ph.Op], ph.Op]) -> ph.Op:
     inner: dict[str, Any] = {
-        f.name: _region(v, change) for f in fields(op) if isinstance(v := getattr(op, f.name), ph.Region)
+        f.name: new
+        for f in fields(op)
+        if isinstance(v := getattr(op, f.name), ph.Region) and (new := _region(v, change)) is not v
     }
     return replace(op, **inner) if inner else op
 

@@ -7,7 +7,7 @@ adversary that chooses at random among all that the language leaves open.
 from __future__ import annotations
 
 from intent_testkit.cases.case import Case
-from intent_testkit.differential import check_guards, check_logical, check_plans
+from intent_testkit.differential import check_guards, check_logical, check_passes, check_plans
 
 
 def test_logical(intent_case: Case) -> None:
@@ -23,3 +23,8 @@ def test_plans(intent_case: Case) -> None:
 def test_guards(intent_case: Case) -> None:
     """A plan with a violated guard is refused, untouched; with its guards met, it and no other plan runs."""
     check_guards(intent_case)
+
+
+def test_passes(intent_case: Case) -> None:
+    """Every pass leaves a legal program with the same meaning."""
+    check_passes(intent_case)
