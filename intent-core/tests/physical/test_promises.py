@@ -46,12 +46,20 @@ def own_scratch(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")]):
         y[row, :] = scratch[...] + 1.0
 
 
+@intent.kernel
+def first_columns(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")], z: I.Out[I.i64, ()]):
+    column = I.indices(I.domain(0, x.shape[1]))
+    y[...] = I.select(column < 4, -x[...], x[...])
+    z[()] = I.reduce.sum(I.select(column < 4, 1, 2), axis=0)
+
+
+@pytest.mark.parametrize("extents", [None, {"M": 32, "N": 16}], ids=["any", "full"])
 @pytest.mark.parametrize("plan", [default_plan, minimal_plan], ids=lambda p: p.__name__)
-@pytest.mark.parametrize("made", [append, add_rows, own_scratch], ids=lambda k: k.name)
-def test_no_difference_is_found(made, plan):
+@pytest.mark.parametrize("made", [append, add_rows, own_scratch, first_columns], ids=lambda k: k.name)
+def test_no_difference_is_found(made, plan, extents):
     kernel = lower(made)
     analysis = analyze(kernel)
-    program = construct(kernel, plan(analysis, Reference().capabilities, None), analysis)
+    program = construct(kernel, plan(analysis, Reference().capabilities, extents), analysis)
     assert attempt(program, kernel).difference is None
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from intent.physical.fragment import Buffer, Dim, Fragment, Region
-from intent.physical.ops import Constant, Lane, LaunchValue, Load, Loop, Pointwise, Rename, Store
+from intent.physical.fragment import Buffer, Dim, Fragment, Region, View
+from intent.physical.ops import Atomic, Constant, Lane, LaunchValue, Load, Loop, Pointwise, Rename, Store
 from intent.physical.program import Program
 from intent.physical.walk import operands_of, regions_of
 from intent.types.dtypes import INDEX
@@ -31,6 +31,8 @@ class _Uses:
         self.most: dict[int, int] = {}
         self.lanes: dict[int, Dim] = {}
         self.tested: dict[int, int] = {}
+        self.reached: dict[int, int] = {}
+        """The longest axis that a coordinate indexes: a test against less is the author's, not of its extent."""
         self.used: set[int] = set()
         self.whole: set[Dim] = set()
         self.renamed: list[tuple[Dim, Dim]] = []
@@ -39,6 +41,8 @@ class _Uses:
 
     def _region(self, region: Region) -> None:
         for op in region.ops:
+            if isinstance(op, Load | Store | Atomic):
+                self._access(op)
             match op:
                 case Constant() if op.result.dtype is INDEX:
                     self.known[op.result.id] = self.most[op.result.id] = int(op.value)
@@ -61,6 +65,17 @@ class _Uses:
             for inner in regions_of(op):
                 self._region(inner)
                 self.used |= {v.id for v in inner.yields}
+
+    def _access(self, op: Load | Store | Atomic) -> None:
+        resource = op.source if isinstance(op, Load) else op.target
+        for coordinate, extent in zip(op.coordinates, resource.shape, strict=True):
+            if isinstance(resource, View):
+                axis = extent.evaluate(self.extents)
+                self.reached[coordinate.id] = max(axis, self.reached.get(coordinate.id, 0))
+
+    def is_tested(self, value: int) -> bool:
+        """Whether the lanes are tested against their extent, as far as accesses tell."""
+        return value in self.reached and self.tested.get(value, -1) >= self.reached[value]
 
     def _never(self, loop: Loop) -> bool:
         begin, end = self.known.get(loop.begin.id), self.most.get(loop.end.id)
@@ -131,7 +146,7 @@ def live_lanes(program: Program, extents: Mapping[Atom, int]) -> dict[Dim, int]:
     uses = _Uses(program, extents)
     found: dict[Dim, int] = {}
     for value, dim in uses.lanes.items():
-        if dim in uses.whole or (value in uses.used and value not in uses.tested):
+        if dim in uses.whole or (value in uses.used | uses.tested.keys() and not uses.is_tested(value)):
             found[dim] = dim.size
         elif value in uses.tested:
             found[dim] = max(found.get(dim, 0), uses.tested[value] + _PADDING)
