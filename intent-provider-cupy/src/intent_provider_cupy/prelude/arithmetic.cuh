@@ -38,11 +38,24 @@ IT_FN bool it_isnan(double x) { return x != x; }
 // Greater and lesser of two; NaN wins among floats.
 template <class T> IT_FN T it_max(T a, T b) { return a < b ? b : a; }
 template <class T> IT_FN T it_min(T a, T b) { return b < a ? b : a; }
-IT_FN double it_max(double a, double b) { return a != a || a > b ? a : b; }
-IT_FN double it_min(double a, double b) { return a != a || a < b ? a : b; }
+// Both orders of the operands give the same bits, also of zeros: lanes that combine each other's values must agree.
+IT_FN double it_max(double a, double b) {
+    if (a == b) return it_bits<double>(it_bits<unsigned long long>(a) & it_bits<unsigned long long>(b));
+    return a != a || a > b ? a : b;
+}
+IT_FN double it_min(double a, double b) {
+    if (a == b) return it_bits<double>(it_bits<unsigned long long>(a) | it_bits<unsigned long long>(b));
+    return a != a || a < b ? a : b;
+}
 #if defined(INTENT_CPU)
-IT_FN float it_max(float a, float b) { return a != a || a > b ? a : b; }
-IT_FN float it_min(float a, float b) { return a != a || a < b ? a : b; }
+IT_FN float it_max(float a, float b) {
+    if (a == b) return it_bits<float>(it_bits<unsigned>(a) & it_bits<unsigned>(b));
+    return a != a || a > b ? a : b;
+}
+IT_FN float it_min(float a, float b) {
+    if (a == b) return it_bits<float>(it_bits<unsigned>(a) | it_bits<unsigned>(b));
+    return a != a || a < b ? a : b;
+}
 #else
 IT_FN float it_max(float a, float b) {
     float out;
