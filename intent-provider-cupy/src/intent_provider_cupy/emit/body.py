@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from intent.diagnostics import CapabilityError
@@ -30,7 +30,6 @@ from intent.physical import (
     Reduce,
     Region,
     Rename,
-    ScalarParam,
     Scan,
     Store,
     While,
@@ -39,77 +38,31 @@ from intent.physical.walk import operands_of
 from intent.types import Span
 from intent.types.dtypes import INDEX
 from intent_provider_cupy.casts import cast
-from intent_provider_cupy.emit import access, atomics, buffers, contract, control, convert, reduce, scan
-from intent_provider_cupy.emit.bounds import Bounds
-from intent_provider_cupy.emit.extents import ExtentWriter
-from intent_provider_cupy.emit.folding import folded
+from intent_provider_cupy.emit import (
+    access,
+    atomics,
+    buffers,
+    contract,
+    control,
+    convert,
+    pointwise,
+    reduce,
+    scan,
+)
+from intent_provider_cupy.emit.context import Context, Run
 from intent_provider_cupy.emit.hazards import Hazards
 from intent_provider_cupy.emit.layout import Table
 from intent_provider_cupy.emit.literals import c_type, literal, type_of, typed
 from intent_provider_cupy.emit.loops import Loops, Variable
-from intent_provider_cupy.emit.names import Namer
 from intent_provider_cupy.emit.placing import Placing
-from intent_provider_cupy.emit.scratch import Scratch
-from intent_provider_cupy.emit.signature import SignatureBuilder
 from intent_provider_cupy.emit.tensor import Tile
 from intent_provider_cupy.emit.usage import Usage
-from intent_provider_cupy.emit.value import Prec, Value, Width, mention, union_dims, union_refs
+from intent_provider_cupy.emit.value import Prec, Value, Width, mention
 from intent_provider_cupy.emit.writer import Writer
-from intent_provider_cupy.spelling import PROVIDER, Call, spell
+from intent_provider_cupy.spelling import PROVIDER
 
 INLINE_LIMIT = 64
 """Longest expression, in characters, that is written inside another one."""
-
-
-@dataclass
-class Context:
-    """What all segments of one kernel share."""
-
-    namer: Namer
-    signature: SignatureBuilder
-    bounds: Bounds
-    scalars: dict[str, ScalarParam]
-    extents: ExtentWriter
-    scratch: Scratch
-    threads: int
-    widest: int = 16
-    stages: int = 1
-    program_id: str = ""
-    counters: dict[Dim, str] = field(default_factory=dict)
-    special: dict[tuple[Dim, str], str] = field(default_factory=dict)
-
-    def counter(self, dim: Dim) -> str:
-        """The name of the register counter of a dim."""
-        if dim not in self.counters:
-            self.counters[dim] = self.namer.fresh(f"{dim.name}_r")
-        return self.counters[dim]
-
-    def vector_counter(self, dim: Dim) -> str:
-        """The name of the counter of a dim's vectors."""
-        return self._special(dim, "v")
-
-    def element_counter(self, dim: Dim) -> str:
-        """The name of the counter of the elements of a vector along a dim."""
-        return self._special(dim, "k")
-
-    def _special(self, dim: Dim, kind: str) -> str:
-        if (dim, kind) not in self.special:
-            self.special[dim, kind] = self.namer.fresh(f"{dim.name}_{kind}")
-        return self.special[dim, kind]
-
-
-@dataclass
-class Run:
-    """How many neighbouring lanes a thread holds: ``length`` if all ``needs`` hold, one if not or if nobody cares."""
-
-    length: int
-    needs: list[str] = field(default_factory=list)
-
-    def line(self, name: str) -> str:
-        """The definition of the constant."""
-        if not self.needs:
-            return f"constexpr int {name} = 1;"
-        return f"constexpr int {name} = {' && '.join(self.needs)} ? {self.length} : 1;"
 
 
 class Body:
@@ -331,7 +284,7 @@ class Body:
             self.put(op.result, value, table)
             return
         if isinstance(op, Pointwise):
-            self._pointwise(op, table)
+            pointwise.pointwise(self, op, table)
             return
         if isinstance(op, Rename):
             convert.rename(self, op, table)
@@ -343,53 +296,6 @@ class Body:
             text = f"it_bits<{c_type(op.result.dtype)}>({typed(value).text})"
             value = replace(value, text=text, prec=Prec.ATOM, dtype=op.result.dtype, literal=False)
         self.define(op.result, value, op.span, table)
-
-    def _pointwise(self, op: Pointwise, table: Table) -> None:
-        args = [self.use(o, table) for o in op.operands]
-        branches = args[1:] if op.fn == "select" else args
-        dtype = branches[0].dtype
-        dims, refs = union_dims(op.result.dims, args), union_refs(args)
-        width = Width.LONG
-        bounds = self.context.bounds
-        if dtype.kind == "index":
-            if (simple := folded(op.fn, args)) is not None:
-                self.define(op.result, simple, op.span, table)
-                return
-            args, width = self._index_operands(op, args)
-        call = Call(
-            fn=op.fn, args=tuple(args), dtype=dtype, width=width, approximate=op.approximate,
-            flush_to_zero=op.flush_to_zero, non_negative=self._non_negative(op),
-            bounded=bounds.interval(op.result) is not None,
-        )  # fmt: skip
-        try:
-            value = spell(call)
-        except CapabilityError as error:
-            raise error.at(op.span) from None
-        self.define(op.result, replace(value, dims=dims, width=width, refs=refs), op.span, table)
-
-    def _non_negative(self, op: Pointwise) -> bool:
-        if op.fn not in ("floordiv", "mod"):
-            return False
-        bounds = self.context.bounds
-        intervals = [bounds.interval(o) for o in op.operands]
-        proven = all(i is not None and i.non_negative for i in intervals)
-        return proven and not any(bounds.leans(o) for o in op.operands)
-
-    def _index_operands(self, op: Pointwise, args: list[Value]) -> tuple[list[Value], Width]:
-        """Operands such that C++'s promotion computes in a type that holds the result."""
-        first = 1 if op.fn == "select" else 0
-        have = max((a.width for a in args[first:] if not a.literal), default=Width.SMALL)
-        need = max([have, *(a.width for a in args[first:] if a.literal)])
-        if op.result.dtype.kind == "index":
-            need = max(need, self.context.bounds.width(op.result))
-        if need > have:
-            args = list(args)
-            wide = c_type(op.operands[first].dtype, need)
-            k = next((i for i in range(first, len(args)) if not args[i].literal), first)
-            args[k] = replace(
-                args[k], text=f"({wide}){args[k].atom}", prec=Prec.UNARY, width=need, literal=False
-            )
-        return args, need
 
 
 def _bare(text: str) -> str:

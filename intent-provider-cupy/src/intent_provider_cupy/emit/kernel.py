@@ -8,9 +8,11 @@ from intent.diagnostics import CapabilityError
 from intent.physical import Program, ScalarParam, Segment, View
 from intent.types.extent import Symbol, const
 from intent_provider_cupy import prelude
-from intent_provider_cupy.emit.body import Body, Context
+from intent_provider_cupy.emit.body import Body
 from intent_provider_cupy.emit.bounds import Bounds, Interval
+from intent_provider_cupy.emit.context import Context
 from intent_provider_cupy.emit.extents import ExtentWriter
+from intent_provider_cupy.emit.facts import threads_for
 from intent_provider_cupy.emit.interface import (
     Emitted,
     Signature,
@@ -19,7 +21,7 @@ from intent_provider_cupy.emit.interface import (
     parameter_list,
 )
 from intent_provider_cupy.emit.names import Namer
-from intent_provider_cupy.emit.placing import ACCESS_BYTES, Placing, threads_for
+from intent_provider_cupy.emit.placing import ACCESS_BYTES, Placing
 from intent_provider_cupy.emit.scratch import Scratch
 from intent_provider_cupy.emit.signature import SignatureBuilder
 from intent_provider_cupy.emit.usage import Usage

@@ -8,9 +8,8 @@ again in every table that wants them; any other value is brought there through s
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from math import prod
 
 from intent.physical import (
     Atomic,
@@ -35,6 +34,7 @@ from intent.physical import (
 )
 from intent.physical.fragment import Resource
 from intent.physical.walk import operands_of, regions_of, walk
+from intent_provider_cupy.emit.facts import size_of, users_of
 from intent_provider_cupy.emit.layout import Bits, Table, TableBuilder, Want, bit_count
 from intent_provider_cupy.emit.products import Product, product_of
 
@@ -55,7 +55,7 @@ class Placing:
         """The operation that a value comes from."""
         self.loop_of = {op.body.args[0].id: op for op in self._operations if isinstance(op, Loop)}
         """The counted loop whose index a value is."""
-        self._users = _users(segment.body)
+        self._users = users_of(segment.body)
         self._cheap: dict[int, bool] = {}
         bits = bit_count(threads)
         places: dict[Dim, Bits] = {}
@@ -196,7 +196,7 @@ class Placing:
         plain = all(not c.dims or self.cheap(c) for c in (*op.coordinates, *([op.valid] if op.valid else [])))
         fast = any(self.main.bits(d)[:1] in ((None,), (0,)) for d in op.dims if d != first)
         whole = isinstance(op.target, View) and set(op.value.dims) == set(op.dims)
-        return plain and fast and whole and _size(op.dims) >= TURNED_LEAST
+        return plain and fast and whole and size_of(op.dims) >= TURNED_LEAST
 
     def _demand(self, region: Region) -> None:
         """Note backwards in which tables values are read."""
@@ -220,7 +220,7 @@ class Placing:
 
     def _wants(self, region: Region, table: int) -> Iterator[Want]:
         for argument in region.args:
-            yield Want(dims=argument.dims, weight=_size(argument.dims))
+            yield Want(dims=argument.dims, weight=size_of(argument.dims))
         for op in region.ops:
             if table in self._indices(op):
                 yield from self._wants_of(op)
@@ -228,18 +228,18 @@ class Placing:
                 yield from self._wants(inner, table)
             for result in op.results:
                 if table in self._wanted[result.id]:
-                    yield Want(dims=result.dims, weight=_size(result.dims))
+                    yield Want(dims=result.dims, weight=size_of(result.dims))
 
     def _wants_of(self, op: Op) -> Iterator[Want]:
         for result in op.results:
-            yield Want(dims=result.dims, weight=_size(result.dims))
+            yield Want(dims=result.dims, weight=size_of(result.dims))
         if isinstance(op, Load):
             yield self._access(op, op.source, op.result.dims)
         elif isinstance(op, Store | Atomic):
             yield self._access(op, op.target, op.dims)
         elif isinstance(op, Contract) and self.products[op.id].kind == "products":
             both = tuple(dict.fromkeys((*op.lhs.dims, *op.rhs.dims)))
-            yield Want(dims=both, weight=_size(both))
+            yield Want(dims=both, weight=size_of(both))
 
     def _access(self, op: Load | Store | Atomic, resource: Resource, dims: tuple[Dim, ...]) -> Want:
         bytes_ = resource.dtype.bytes
@@ -247,7 +247,7 @@ class Placing:
         vector = bit_count(max(1, self._widest // bytes_))
         if first not in dims:
             first = None
-        weight = 2 * _size(dims) * bytes_
+        weight = 2 * size_of(dims) * bytes_
         return Want(dims=dims, weight=weight, first=first, vector=vector if first else 0)
 
     def running(self, coordinate: Fragment) -> Dim | None:
@@ -268,42 +268,3 @@ class Placing:
             if isinstance(op, Store | Atomic) and op.target == buffer:
                 return op.dims
         return ()
-
-
-def _users(region: Region) -> dict[int, set[int]]:
-    """The operations that read each value; a yield is read by nobody in particular (-1)."""
-    found: dict[int, set[int]] = defaultdict(set)
-    pending = [region]
-    while pending:
-        current = pending.pop()
-        for fragment in current.yields:
-            found[fragment.id].add(-1)
-        for op in current.ops:
-            for operand in operands_of(op):
-                found[operand.id].add(op.id)
-            pending.extend(regions_of(op))
-    return found
-
-
-def fragments(region: Region) -> Iterator[Fragment]:
-    """Every value of the region and of nested ones, arguments and lanes of effects included."""
-    yield from region.args
-    for op in region.ops:
-        yield from op.results
-        if isinstance(op, Store | Atomic):
-            yield Fragment(id=-1, dtype=op.target.dtype, dims=op.dims)
-        for inner in regions_of(op):
-            yield from fragments(inner)
-
-
-def _size(dims: Iterable[Dim]) -> int:
-    return prod((d.size for d in dims), start=1)
-
-
-def threads_for(segments: Iterable[Segment], knobs: dict[str, int]) -> int:
-    """Threads of a block: what the plan says, but no more than the widest fragment has lanes."""
-    widest = max((_size(f.dims) for s in segments for f in fragments(s.body)), default=1)
-    if widest == 1:
-        return 1
-    most = 32 * knobs["num_warps"] if "num_warps" in knobs else max(32, min(256, widest // 4))
-    return max(32, min(most, 1 << (widest - 1).bit_length(), 1024))
