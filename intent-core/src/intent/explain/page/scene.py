@@ -53,12 +53,12 @@ def draw(report: Report, scene: Scene, segment: Segment) -> Drawn:
     parts += _axis_labels(scene, segment, layout)
     svg = tag(
         "svg",
-        tag("title", f"programs of group {scene.group} and the elements that one of them touches"),
         join(parts),
         class_="scene",
         viewBox=f"0 0 {layout.width:.0f} {layout.height:.0f}",
         style=f"max-width:{1.3 * layout.width:.0f}px",
-        role="img",
+        role="group",
+        aria_label=f"programs of group {scene.group} and the elements that one of them touches",
         data_scene=scene.group,
     )
     captions = [_caption(sample, segment, scene, shown) for sample in scene.samples]
