@@ -113,7 +113,9 @@ class Effects:
                 continue
             seen.add(value.id)
             for op in (*self.users[value.id], *self.yielding[value.id]):
-                if isinstance(op, WRITES) or (isinstance(op, CONTROL) and op in self.users[value.id]):
+                steers = op in self.users[value.id] if isinstance(op, CONTROL) else False
+                steers |= isinstance(op, kir.While) and value in op.condition.yields
+                if isinstance(op, WRITES) or steers:
                     found.add(op.id)
                 left += op.results
                 left += (argument for region in regions_of(op) for argument in region.args)

@@ -47,6 +47,17 @@ def _hash(v: Values) -> dict[str, object]:
     return {"y": h}
 
 
+def _depths(v: Values) -> dict[str, object]:
+    depth = np.full(v.edge.shape[0], -1)
+    front, level = [v.start][: depth.size], 0
+    depth[front] = 0
+    while front:
+        level += 1
+        front = [n for n in range(depth.size) if depth[n] < 0 and v.edge[front, n].any()]
+        depth[front] = level
+    return {"depth": depth}
+
+
 def _stepped(v: Values) -> dict[str, object]:
     points = range(v.begin, v.end, v.step)
     return {"y": np.array([sum(points), len(points)])}
@@ -177,4 +188,17 @@ CASES = (
     _stepped_case("stepped_loop_negative", -20, 21, 4),
     _stepped_case("stepped_loop_empty", 5, 5, 2),
     _stepped_case("stepped_loop_once", 5, 6, 100),
+    Case(
+        name="breadth_first",
+        # What a read gives is written where it was read, and decides about the next step as well.
+        kernel=k.breadth_first,
+        parameters=(
+            view("edge", "bool", "N N", lambda rng, shape, _: rng.random(shape) < 0.12),
+            scalar("start", "i32", lambda e: e["N"] // 2),
+            out("depth", "i32", "N"),
+        ),
+        oracle=_depths,
+        extents=sizes("N", 0, 1, 9, 67),
+        segments=(segment(""),),
+    ),
 )

@@ -105,3 +105,16 @@ def stepped_loop(begin: I.i64, end: I.i64, step: I.i64, y: I.Out[I.i64, (2,)]):
         count = count + 1
     y[0] = total
     y[1] = count
+
+
+@intent.kernel
+def breadth_first(edge: I.In[I.bool, ("N", "N")], start: I.i32, depth: I.Out[I.i32, ("N",)]):
+    N = edge.shape[0]
+    front = I.indices(I.domain(0, N)) == I.cast(start, I.index)
+    depth[...] = I.select(front, 0, -1)
+    level = 0
+    while I.reduce.any(front, axis=0):
+        level += 1
+        reached = I.reduce.any(edge[...] & front[:, None], axis=0)
+        front = reached & (depth[...] < 0)
+        depth[...] = I.select(front, level, depth[...])
