@@ -111,7 +111,7 @@ class _Prover:
     def multiple_extent(self, extent: Extent, of: int) -> bool:
         """Whether ``of`` divides an extent, given the divisors of its symbols."""
         for monomial, k in extent.terms:
-            if k % of == 0:
+            if k % of == 0 or any(k * self.body.context.guarded.get(a, 1) % of == 0 for a in monomial):
                 continue
             symbol = next((a for a in monomial if isinstance(a, Symbol)), None)
             if symbol is None:
