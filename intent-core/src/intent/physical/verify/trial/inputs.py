@@ -32,6 +32,7 @@ PATTERNS: Final = ("ordinals", "steps", "spread", "halves", "zeros", "ones")
 """What index data holds: its own position, the number of its parameter, small numbers at random, half its position,
 nothing but zero, nothing but one."""
 
+_FEW: Final = (3, 2, 4, 5, 1, 6, 8)
 _SMALL: Final = (4, 3, 5, 2, 1, 6, 8)
 _TRIES: Final = 4096
 _EACH: Final = 4
@@ -231,7 +232,8 @@ def _preferences(
     scalars = [p.name for p in kernel.scalars]
     for number, (atom, values) in enumerate(wanted.items()):
         turn = (number + turned) % 2
-        small = _SMALL[turn:] + _SMALL[:turn]
+        order = _FEW if several else _SMALL
+        small = order[turn:] + order[:turn]
         # Of a begin, an end and a step the end comes later, and the step is short.
         place = scalars.index(atom.name) if isinstance(atom, Scalar) and atom.name in scalars else 3
         first = ((1,), (3,), (2,), ())[min(place, 3)]

@@ -1,7 +1,8 @@
 """How many lanes of a dim a trial has to compute: those that are members, and two that are not.
 
 At small extents most lanes of a block are padding. Padding lanes are all alike, so two of them show what any of them
-would do wrong, as long as every coordinate along the dim is tested against its extent and the block is the only one.
+would do wrong. A dim is cut short only if nothing can tell: every access along it is masked by a test against a known
+bound, whatever is reduced along it comes from such a read or such a choice, and its lane numbers are not data.
 """
 
 from __future__ import annotations
@@ -9,31 +10,52 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from intent.physical.fragment import Buffer, Dim, Fragment, Region, View
-from intent.physical.ops import Atomic, Constant, Lane, LaunchValue, Load, Loop, Pointwise, Rename, Store
+from intent.physical.fragment import Buffer, Dim, Fragment, Region
+from intent.physical.ops import (
+    Atomic,
+    Bitcast,
+    Broadcast,
+    Cast,
+    Constant,
+    Contract,
+    Lane,
+    LaunchValue,
+    Load,
+    Loop,
+    Op,
+    Pointwise,
+    Reduce,
+    Rename,
+    Scan,
+    Store,
+)
 from intent.physical.program import Program
+from intent.physical.verify.trial.bounds import Bounds
 from intent.physical.walk import operands_of, regions_of
-from intent.types.dtypes import INDEX
 from intent.types.extent import Atom
 
 __all__ = ["live_lanes"]
 
 _PADDING: Final = 2
-_ORDER: Final = frozenset({"lt", "le", "gt", "ge"})
+_TESTS: Final = {"lt": 0, "le": 1}
+_TURNED: Final = {"gt": 0, "ge": 1}
+_COMPARED: Final = frozenset({"lt", "le", "gt", "ge", "ne", "eq"})
+Tests = Mapping[Dim, int]
+_NO_TESTS: Final[Tests] = {}
 
 
-class _Uses:
-    """What is known of index values, and how the lanes of every dim are used in code that runs."""
+class _Lanes:
+    """One walk over the code that runs at given extents."""
 
     def __init__(self, program: Program, extents: Mapping[Atom, int]) -> None:
-        self.extents = extents
-        self.known: dict[int, int] = {}
-        self.most: dict[int, int] = {}
-        self.lanes: dict[int, Dim] = {}
-        self.tested: dict[int, int] = {}
-        self.reached: dict[int, int] = {}
-        """The longest axis that a coordinate indexes: a test against less is the author's, not of its extent."""
-        self.used: set[int] = set()
+        self.bounds = Bounds(extents)
+        self.along: dict[int, tuple[Dim, int]] = {}
+        """Index values that are a lane number, plus something not negative, plus a known number."""
+        self.tests: dict[int, Tests] = {}
+        """Per predicate: lanes of a dim from this number on fail it."""
+        self.masked: dict[int, frozenset[Dim]] = {}
+        """Dims along which a value is nothing on lanes that fail a test."""
+        self.need: dict[Dim, int] = {}
         self.whole: set[Dim] = set()
         self.renamed: list[tuple[Dim, Dim]] = []
         for segment in program.segments:
@@ -41,120 +63,122 @@ class _Uses:
 
     def _region(self, region: Region) -> None:
         for op in region.ops:
-            if isinstance(op, Load | Store | Atomic):
-                self._access(op)
-            match op:
-                case Constant() if op.result.dtype is INDEX:
-                    self.known[op.result.id] = self.most[op.result.id] = int(op.value)
-                case LaunchValue():
-                    self.known[op.result.id] = self.most[op.result.id] = op.extent.evaluate(self.extents)
-                case Lane():
-                    self.lanes[op.result.id] = op.dim
-                case Pointwise():
-                    self._pointwise(op)
-                case Rename():
-                    self.renamed.append((op.source, op.target))
-                case Loop() if self._never(op):
-                    continue
-                case Load() | Store() if isinstance(op.source if isinstance(op, Load) else op.target, Buffer):
-                    # An owner's lanes in storage of its own are inside whatever they are.
-                    kept = set(operands_of(op)) - set(op.coordinates)
-                    self.used |= {v.id for v in (*kept, *(c for c in op.coordinates if c.id in self.tested))}
-                case _:
-                    self.used |= {v.id for v in operands_of(op)}
+            if isinstance(op, Loop) and self.bounds.never(op):
+                continue
+            self.bounds.see(op)
             for inner in regions_of(op):
+                # What a loop carries is masked if what it yields is; the first value is the identity.
+                self.masked |= {a.id: frozenset(a.dims) for a in inner.args}
                 self._region(inner)
-                self.used |= {v.id for v in inner.yields}
+                for result, value in zip(op.results, inner.yields, strict=False):
+                    before = self.masked.get(result.id, frozenset(result.dims))
+                    self.masked[result.id] = before & self.masked.get(value.id, frozenset())
+            self._op(op)
+
+    def _op(self, op: Op) -> None:
+        match op:
+            case Lane():
+                self.along[op.result.id] = op.dim, 0
+            case Pointwise():
+                self._pointwise(op)
+            case Load() | Store() | Atomic():
+                self._access(op)
+            case Cast() | Bitcast() | Broadcast():
+                self._data(op.value)
+                self.masked[op.result.id] = self.masked.get(op.value.id, frozenset())
+                self.tests[op.result.id] = self.tests.get(op.value.id, _NO_TESTS)
+            case Rename():
+                self.renamed.append((op.source, op.target))
+                self._data(op.value)
+            case Reduce():
+                self._met(op.dims, *op.operands)
+            case Scan():
+                self._met((op.dim,), *op.operands)
+            case Contract():
+                either = self.masked.get(op.lhs.id, frozenset()) | self.masked.get(op.rhs.id, frozenset())
+                self.whole |= set(op.dims) - either
+            case Constant() | LaunchValue():
+                pass
+            case _:
+                for value in operands_of(op):
+                    self._data(value)
+
+    def _data(self, value: Fragment) -> None:
+        """A lane number that is used as a number."""
+        if value.id in self.along:
+            self.whole.add(self.along[value.id][0])
+
+    def _met(self, dims: tuple[Dim, ...], *values: Fragment) -> None:
+        for value in values:
+            self._data(value)
+            self.whole |= set(dims) - self.masked.get(value.id, frozenset())
 
     def _access(self, op: Load | Store | Atomic) -> None:
         resource = op.source if isinstance(op, Load) else op.target
-        for coordinate, extent in zip(op.coordinates, resource.shape, strict=True):
-            if isinstance(resource, View):
-                axis = extent.evaluate(self.extents)
-                self.reached[coordinate.id] = max(axis, self.reached.get(coordinate.id, 0))
-
-    def is_tested(self, value: int) -> bool:
-        """Whether the lanes are tested against their extent, as far as accesses tell."""
-        return value in self.reached and self.tested.get(value, -1) >= self.reached[value]
-
-    def _never(self, loop: Loop) -> bool:
-        begin, end = self.known.get(loop.begin.id), self.most.get(loop.end.id)
-        return begin is not None and end is not None and begin >= end
+        tests = self.tests.get(op.valid.id, _NO_TESTS) if op.valid is not None else _NO_TESTS
+        for value in set(operands_of(op)) - set(op.coordinates):
+            self._data(value)
+        dims = {d for c in op.coordinates for d in c.dims} if isinstance(op, Load) else set(op.dims)
+        for dim in dims:
+            if dim in tests:
+                self.need[dim] = max(self.need.get(dim, 0), tests[dim])
+            elif not isinstance(resource, Buffer):
+                self.whole.add(dim)
+        if isinstance(op, Load):
+            self.masked[op.result.id] = frozenset(tests)
 
     def _pointwise(self, op: Pointwise) -> None:
-        if op.result.dtype is INDEX and len(op.operands) == 2:
-            self._bound(op)
-        along = [self.lanes[v.id] for v in op.operands if v.id in self.lanes]
-        if not along:
-            self.used |= {v.id for v in op.operands}
-            return
-        (coordinate, other) = _sides(op, self.lanes)
-        if op.fn == "lt" and other is not None and other.id in self.known and op.operands[0] == coordinate:
-            before = self.tested.get(coordinate.id, 0)
-            self.tested[coordinate.id] = max(before, self.known[other.id])
-        elif op.fn == "add" and other is not None:
-            self.lanes[op.result.id] = self.lanes[coordinate.id]
-        elif op.fn == "eq" and other is not None and other.id in self.known:
-            self.whole.add(self.lanes[coordinate.id])
+        inside = [v for v in op.operands if v.id in self.along]
+        outside = [v for v in op.operands if v.id not in self.along]
+        if op.fn in _COMPARED and len(op.operands) == 2:
+            self._compared(op)
+        elif op.fn == "add" and len(inside) == len(outside) == 1 and not outside[0].dims:
+            dim, offset = self.along[inside[0].id]
+            self.along[op.result.id] = dim, offset + self.bounds.known.get(outside[0].id, 0)
         else:
-            self.used |= {v.id for v in op.operands}
+            for value in inside:
+                self._data(value)
+        parts = [self.masked.get(v.id, frozenset()) for v in op.operands]
+        if op.fn == "select":
+            parts = [frozenset(self.tests.get(op.operands[0].id, _NO_TESTS)) | (parts[1] & parts[2])]
+        joined = frozenset[Dim]().union(*parts) if op.fn in ("mul", "and") else parts[0].intersection(*parts)
+        self.masked[op.result.id] = joined
+        if op.fn == "and":
+            a, b = (self.tests.get(v.id, _NO_TESTS) for v in op.operands)
+            self.tests[op.result.id] = {
+                d: min(x for x in (a.get(d), b.get(d)) if x is not None) for d in {*a, *b}
+            }
 
-    def _bound(self, op: Pointwise) -> None:
-        """The value of an index computation, or the most that it can be."""
-        a, b = (self.known.get(v.id) for v in op.operands)
-        if a is not None and b is not None and (found := _folded(op.fn, a, b)) is not None:
-            self.known[op.result.id] = self.most[op.result.id] = found
-            return
-        above = [self.most[v.id] for v in op.operands if v.id in self.most]
-        if op.fn == "minimum" and above:
-            self.most[op.result.id] = min(above)
-        elif op.fn in ("add", "maximum") and len(above) == 2:
-            self.most[op.result.id] = max(above) if op.fn == "maximum" else sum(above)
-        elif op.fn == "sub" and b is not None and op.operands[0].id in self.most:
-            self.most[op.result.id] = self.most[op.operands[0].id] - b
-        elif op.fn in ("mul", "floordiv") and b is not None and b > 0 and op.operands[0].id in self.most:
-            top = self.most[op.operands[0].id]
-            self.most[op.result.id] = top * b if op.fn == "mul" else top // b
-
-
-def _sides(op: Pointwise, lanes: Mapping[int, Dim]) -> tuple[Fragment, Fragment | None]:
-    """The operand that runs over a lane, and the other one if there is just one and it does not."""
-    inside = [v for v in op.operands if v.id in lanes]
-    outside = [v for v in op.operands if v.id not in lanes]
-    return inside[0], outside[0] if len(inside) == 1 and len(outside) == 1 else None
-
-
-def _folded(fn: str, a: int, b: int) -> int | None:
-    match fn:
-        case "add":
-            return a + b
-        case "sub":
-            return a - b
-        case "mul":
-            return a * b
-        case "floordiv" if b:
-            return a // b
-        case "minimum":
-            return min(a, b)
-        case "maximum":
-            return max(a, b)
-    return None
+    def _compared(self, op: Pointwise) -> None:
+        left, right = op.operands
+        for here, there, table in ((left, right, _TESTS), (right, left, _TURNED)):
+            known = self.bounds.known.get(there.id)
+            if here.id not in self.along or known is None:
+                continue
+            dim, offset = self.along[here.id]
+            if op.fn in table:
+                self.tests[op.result.id] = {dim: max(0, known + table[op.fn] - offset)}
+            elif op.fn == "eq":
+                self.whole.add(dim)
+            if op.fn in table:
+                self.masked[op.result.id] = frozenset({dim})
 
 
 def live_lanes(program: Program, extents: Mapping[Atom, int]) -> dict[Dim, int]:
     """The number of lanes to compute per dim, at most its size."""
-    uses = _Uses(program, extents)
-    found: dict[Dim, int] = {}
-    for value, dim in uses.lanes.items():
-        if dim in uses.whole or (value in uses.used | uses.tested.keys() and not uses.is_tested(value)):
-            found[dim] = dim.size
-        elif value in uses.tested:
-            found[dim] = max(found.get(dim, 0), uses.tested[value] + _PADDING)
-    sizes = {dim: min(dim.size, found.get(dim, dim.size)) for dim in program.dims}
+    lanes = _Lanes(program, extents)
+    tested = {d: n for tests in lanes.tests.values() for d, n in tests.items()}
+    for tests in lanes.tests.values():
+        for dim, bound in tests.items():
+            tested[dim] = max(tested[dim], bound)
+    sizes = {}
+    for dim in program.dims:
+        short = dim in lanes.need and dim not in lanes.whole
+        sizes[dim] = min(dim.size, max(lanes.need[dim], tested[dim]) + _PADDING) if short else dim.size
     changed = True
     while changed:
         changed = False
-        for a, b in uses.renamed:
+        for a, b in lanes.renamed:
             if sizes[a] != sizes[b]:
                 sizes[a] = sizes[b] = max(sizes[a], sizes[b])
                 changed = True
