@@ -61,6 +61,8 @@ def _tiles(report: Report) -> list[Html]:
     ]
     count, once = work.operations, work.once.value
     ratio = f"{_rounded(count.value / once)} per byte that has to move" if count.value and once else ""
+    if work.unknown:
+        ratio = "and what data decides"
     shown = count.text if count.value is None else amount(count.value)
     tiles.append(_tile(shown, "arithmetic operations", ratio))
     tiles.append(_tile(f"{total:.0f} ms", "to compile", f"{len(report.stages)} stages"))
@@ -94,7 +96,7 @@ def _tile(value: str, what: str, more: str) -> Html:
 def work(report: Report) -> Html:
     """A bar per view: what has to move inside of what is requested."""
     moved = report.work.moved
-    most = max((m.requested.value or 0 for m in moved), default=0)
+    most = max((max(m.requested.value or 0, m.once.value or 0) for m in moved), default=0)
     rows = [_moved(m, most) for m in moved]
     unknown = report.work.unknown
     note = (
