@@ -47,7 +47,7 @@ def fits(value, node, root):
     if kind == "array":
         return isinstance(value, list) and all(fits(item, node["items"], root) for item in value)
     if kind == "object":
-        known = isinstance(value, dict) and set(value) == set(node["required"]) == set(node["properties"])
+        known = isinstance(value, dict) and set(value) == {*node["required"]} == {*node["properties"]}
         return known and all(fits(value[name], inner, root) for name, inner in node["properties"].items())
     types = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "null": type(None)}
     return isinstance(value, types[kind]) and not (kind in ("integer", "number") and isinstance(value, bool))
@@ -156,6 +156,7 @@ def test_after_a_launch_it_is_about_that_launch():
     assert {(e.name, e.value) for e in report.extents} == {("M", 4), ("N", 6), ("K", 3)}
     assert not report.picture.chosen
     assert sum(variant.current for variant in report.variants) == 1
+    assert "build" in [stage.name for stage in report.stages]
     assert all(condition.holds for condition in report.conditions)
 
 

@@ -20,7 +20,10 @@ def document(report: Report) -> str:
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of the document, made from the classes of the report."""
+    """The JSON Schema (draft 2020-12) of the document, made from the classes of the report.
+
+    Objects may have other properties: later versions add some.
+    """
     definitions: dict[str, Any] = {}
     root = _reference(Report, definitions)
     return {
@@ -42,7 +45,6 @@ def _reference(node: type, definitions: dict[str, Any]) -> dict[str, Any]:
             "type": "object",
             "properties": {n: _type(hints[n], definitions) for n in names},
             "required": names,
-            "additionalProperties": False,
         }
     return {"$ref": f"#/$defs/{name}"}
 
