@@ -109,7 +109,9 @@ def test_no_plan_meets_another_instance(kernel):
         program = construct(lowered, plan, analysis)
         verify(program, lowered)
         shapes = {v.name: tuple(EXTENTS[str(e)] for e in v.shape) for v in lowered.views}
-        views = {name: np.arange(np.prod(shape), dtype=np.int32).reshape(shape) for name, shape in shapes.items()}
+        views = {
+            name: np.arange(np.prod(shape), dtype=np.int32).reshape(shape) for name, shape in shapes.items()
+        }
         execute(program, views, {}, EXTENTS, order=rng, find_races=True)
         results.append(views["y"])
     for other in results[1:]:

@@ -51,9 +51,16 @@ def _meet(a: Unit, a_keys: set[AxisKey], b: Unit, b_keys: set[AxisKey]) -> bool:
         mine, theirs = (a_keys, b_keys) if one is a else (b_keys, a_keys)
         for op, written in one.writes:
             for resource, signature in _accesses(other):
-                if resource == target_resource(op) and _along(written, mine) & _along(signature, theirs):
+                if _same(resource, target_resource(op)) and _along(written, mine) & _along(signature, theirs):
                     return True
     return False
+
+
+def _same(a: kir.Resource, b: kir.Resource) -> bool:
+    """Whether equal coordinates are one element."""
+    return a == b or (
+        isinstance(a, kir.View) and isinstance(b, kir.View) and a.coincident and a.alias == b.alias
+    )
 
 
 def _along(signature: tuple[Signature, ...], keys: set[AxisKey]) -> set[tuple[int, object]]:

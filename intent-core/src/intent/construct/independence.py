@@ -59,7 +59,7 @@ class Independence:
             shared = frozenset.intersection(*(a.within for a in found))
             if shared & loops or self._concurrent(found):
                 continue  # points of one loop, or concurrent by their own semantics
-            if len({a.resource.name for a in found}) > 1:
+            if len({a.resource.name for a in found}) > 1 and not all(_coincident(a.resource) for a in found):
                 return "aliases"  # equal coordinates of two views of one alias group need not be one element
             if len(found) > 1 and not separated([a.signature for a in found], set(keys)):
                 return "same element"
@@ -115,6 +115,10 @@ class Independence:
                 overtaken.add(read.op.id)
         self.eager |= overtaken
         return not overtaken
+
+
+def _coincident(resource: kir.Resource) -> bool:
+    return isinstance(resource, kir.View) and resource.coincident
 
 
 def _accesses(units: list[Unit]) -> list[_Access]:

@@ -182,8 +182,16 @@ class _Parser:
             self._expect("=")
             alias = self._word()
         noalias = self._accept("noalias")
+        coincident = self._accept("coincident")
         view = View(
-            name=name, dtype=dtype, shape=shape, mode=mode, strides=strides, alias=alias, noalias=noalias
+            name=name,
+            dtype=dtype,
+            shape=shape,
+            mode=mode,
+            strides=strides,
+            alias=alias,
+            noalias=noalias,
+            coincident=coincident,
         )
         self._views[name] = view
         return view

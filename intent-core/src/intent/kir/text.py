@@ -103,7 +103,7 @@ def _view(view: View) -> str:
         text += f" strides={_attribute(view.strides)}"
     if view.alias is not None:
         text += f" alias={_word(view.alias)}"
-    return text + (" noalias" if view.noalias else "")
+    return text + (" noalias" if view.noalias else "") + (" coincident" if view.coincident else "")
 
 
 def _scalar(parameter: ScalarParam) -> str:

@@ -46,6 +46,7 @@ class View:
     """An external view: a parameter bound to an allocation of the caller (spec: kernel-and-host 6).
 
     ``strides`` holds one int, symbol name or None (run-time) per axis, in elements, or is None altogether.
+    ``coincident``: the views of its alias group are the very same elements, coordinate by coordinate.
     """
 
     name: str
@@ -55,6 +56,7 @@ class View:
     strides: tuple[int | str | None, ...] | None = None
     alias: str | None = None
     noalias: bool = False
+    coincident: bool = False
     span: Span = field(default=UNKNOWN, compare=False)
 
     @property

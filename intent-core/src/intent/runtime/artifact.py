@@ -111,7 +111,7 @@ class Artifact:
         """Launch a call that is not known, and remember it where that helps."""
         checked = self._checked(args, {})
         settled = self._launches.once(checked)
-        if settled is not None and not self._fittings.flagged:
+        if settled is not None and not (self._fittings.flagged or checked.fitting.in_place):
             scalars = settled.assumes.intersection(checked.bound.scalars) | {*self._fittings.scalars}
             self._quick.learn(args, checked, settled.start, scalars)
 

@@ -8,7 +8,8 @@ every call.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final, TypeAlias
 
 from intent.kir.kernel import Kernel
@@ -19,7 +20,7 @@ from intent.runtime import conditions
 from intent.runtime.arguments import Bound, check_alignment
 from intent.runtime.extents import Environment, bind_extents, launch_atoms, named
 from intent.runtime.overlap import check_overlap, writable_pairs
-from intent.runtime.variants import Variant, Variants
+from intent.runtime.variants import Pairs, Variant, Variants
 from intent.types.dtypes import BOOL
 from intent.types.extent import Extent, Scalar
 
@@ -46,6 +47,8 @@ class Fitting:
     reach: dict[str, tuple[int, int]]
     strides: dict[str, tuple[int, ...]]
     starts: dict[tuple[object, ...], Start] = field(default_factory=dict)
+    in_place: bool = False
+    """Whether the variant is for views that are the same elements: it serves other addresses, more slowly."""
 
 
 class Fittings:
@@ -71,15 +74,31 @@ class Fittings:
         """
         known = self._known.get(self._signature(bound, on_gpu=on_gpu))
         if known is None:
-            known = self._check(bound, on_gpu=on_gpu)
-            self._check_addresses(bound, known)
+            known = self._check(bound, self._variants, on_gpu=on_gpu)
             self._rely_on(known.variant.program)
+            same = self._check_addresses(bound, known)
             if len(self._known) >= _LIMIT:
                 self._known.clear()
             self._known[self._signature(bound, on_gpu=on_gpu)] = known
         else:
-            self._check_addresses(bound, known)
-        return known
+            same = self._check_addresses(bound, known)
+        return self._copying(bound, known, same, on_gpu=on_gpu) if same else known
+
+    def _copying(self, bound: Bound, known: Fitting, same: Pairs, *, on_gpu: bool) -> Fitting:
+        """The fitting of a call that writes where it reads again afterwards."""
+        variants = self._variants.in_place(same)
+        if variants is None:  # each pair could be copied, but not all of them at once
+            for written, other in same:
+                views = {view.name: view for view in self._kernel.views}
+                a, b = bound.arrays[written], bound.arrays[other]
+                check_overlap(views[written], views[other], a, b, may_share=known.variant.may_share)
+            raise AssertionError("one of the pairs cannot share")
+        found = self._known.get((*self._signature(bound, on_gpu=on_gpu), same))
+        if found is None:
+            found = replace(self._check(bound, variants, on_gpu=on_gpu), in_place=True)
+            self._rely_on(found.variant.program)
+            self._known[(*self._signature(bound, on_gpu=on_gpu), same)] = found
+        return found
 
     @property
     def scalars(self) -> tuple[str, ...]:
@@ -112,7 +131,7 @@ class Fittings:
             return fitting.extents
         return named(fitting.env | {Scalar(name): int(bound.scalars[name]) for name in self._integers})
 
-    def _check(self, bound: Bound, *, on_gpu: bool) -> Fitting:
+    def _check(self, bound: Bound, variants: Variants, *, on_gpu: bool) -> Fitting:
         kernel, provider = self._kernel, self._provider
         for view in kernel.views:
             check_alignment(view, bound.arrays[view.name])
@@ -120,7 +139,7 @@ class Fittings:
         device = conditions.check_devices(bound, on_gpu=on_gpu)
         conditions.check_memory(kernel, bound)
         conditions.check_conditions(kernel, env, bound.scalars)
-        variant = self._variants.select(env)
+        variant = variants.select(env)
         limit = provider.capabilities.grid_limit
         length = conditions.program_length(variant.program, env, limit=limit, provider=provider.name)
         reach: dict[str, tuple[int, int]] = {}
@@ -137,8 +156,13 @@ class Fittings:
             strides={name: array.strides for name, array in bound.arrays.items()},
         )
 
-    def _check_addresses(self, bound: Bound, known: Fitting) -> None:
-        """What a signature does not decide: read-only memory and overlap (alignment is checked when binding)."""
+    def _check_addresses(self, bound: Bound, known: Fitting) -> Pairs:
+        """What a signature does not decide: read-only memory and overlap (alignment is checked when binding).
+
+        The pairs of views that are the same elements, if the variant cannot run on them and a copy is needed.
+        """
+        same: set[tuple[str, str]] = set()
+        alone = True
         arrays, reach = bound.arrays, known.reach
         for view in self._written:
             if arrays[view.name].readonly:
@@ -147,7 +171,14 @@ class Fittings:
             a, b = arrays[written.name], arrays[other.name]
             (a_low, a_high), (b_low, b_high) = reach[written.name], reach[other.name]
             if a.pointer + a_low < b.pointer + b_high and b.pointer + b_low < a.pointer + a_high:
-                check_overlap(written, other, a, b, may_share=known.variant.may_share)
+                pair = (written.name, other.name)
+                if check_overlap(written, other, a, b, may_share=partial(self._may_share, known)):
+                    same.add(pair)
+                    alone &= known.variant.may_share(*pair)
+        return frozenset() if alone else frozenset(same)
+
+    def _may_share(self, known: Fitting, written: str, other: str) -> bool:
+        return known.variant.may_share(written, other) or self._variants.copies(written, other)
 
 
 def _extents(program: Program) -> Iterator[Extent]:

@@ -105,20 +105,20 @@ def writable_pairs(kernel: Kernel) -> Iterator[tuple[View, View]]:
 
 def check_overlap(
     written: View, other: View, a: Array, b: Array, *, may_share: Callable[[str, str], bool]
-) -> None:
-    """Refuse a written view that shares elements with another one.
+) -> bool:
+    """Whether a written view is the very same elements as another one; any other shared element is refused.
 
-    ``may_share(written, other)`` says whether the program may run in place on the very same elements.
+    ``may_share(written, other)`` says whether the kernel can run in place on the very same elements.
 
     Raises:
         OverlappingViews: Names both parameters and their byte ranges.
     """
     if not overlaps(a, b):
-        return
+        return False
     notes = []
     if same_elements(a, b):
         if other.mode == "in" and may_share(written.name, other.name):
-            return
+            return True
         again = "reads" if other.mode == "in" else "uses"
         notes.append(
             f"they are the same elements, but this kernel {again} '{other.name}' again after it writes"

@@ -15,6 +15,7 @@ from intent.construct import Analysis, analyze, construct
 from intent.construct.plan import Plan
 from intent.diagnostics import PlanError
 from intent.kir.kernel import Kernel
+from intent.kir.snapshot import can_copy, with_copies
 from intent.passes import refine
 from intent.passes.expand import expand
 from intent.physical import Program
@@ -32,6 +33,7 @@ from intent.types.extent import Atom
 __all__ = ["Bucket", "Variant", "Variants", "bucket"]
 
 Bucket: TypeAlias = tuple[tuple[str, int, int], ...]
+Pairs: TypeAlias = frozenset[tuple[str, str]]
 _ALIGNED: Final = 128
 """Divisibility beyond this never changes a plan."""
 
@@ -100,9 +102,29 @@ class Variants:
         self._permissions = options.permissions
         self._buckets: dict[Bucket, list[Variant]] = {}
         self._tuned: dict[Bucket, Plan] = {}
+        self._in_place: dict[Pairs, Variants | None] = {}
         self._lock = threading.RLock()
         self.initial = self.variant(fixed if fixed is not None else self._plan(None))
         self._atoms = frozenset(launch_atoms(kernel))
+
+    def copies(self, written: str, other: str) -> bool:
+        """Whether there are variants that copy what they read where both views are the same elements."""
+        return self._fixed is None and can_copy(self._kernel, [(written, other)])
+
+    def in_place(self, pairs: Pairs) -> Variants | None:
+        """The variants for calls in which these (written, read) views are the same elements; None without any.
+
+        What is read is copied first (:mod:`intent.kir.snapshot`).
+        """
+        with self._lock:
+            if pairs not in self._in_place:
+                possible = self._fixed is None and can_copy(self._kernel, pairs)
+                self._in_place[pairs] = (
+                    Variants(with_copies(self._kernel, sorted(pairs)), self._provider, self._key[2], None)
+                    if possible
+                    else None
+                )
+            return self._in_place[pairs]
 
     @property
     def analysis(self) -> Analysis:

@@ -40,7 +40,7 @@ def access_complete(program: Program) -> Iterator[Problem]:
             yield Problem(text=f"'{resource.name}' holds {resource.dtype}", op=op)
         if isinstance(op, Load):
             yield from _load(op, program)
-        elif isinstance(resource, View) and resource.mode == "in":
+        elif isinstance(resource, View) and resource.mode == "in" and getattr(op, "kind", "") != "load":
             yield Problem(text=f"'{resource.name}' is read-only", op=op)
 
 
