@@ -189,3 +189,38 @@ def not_promised(x: I.In[I.f32, ("N",)], rows: I.In[I.i64, ("M",)], y: I.Out[I.f
 def test_a_promise_takes_the_place_of_a_guard():
     assert proof(lower(promised), name="x") == ph.ASSUMED
     assert proof(lower(not_promised), name="x") == ph.GUARD
+
+
+@intent.kernel
+def padded_rows(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("P",)], S: I.i64):
+    M, N = x.shape
+    used = I.domain(0, S)[0:N]
+    for i in I.parallel(range(M)):
+        for j in I.parallel(used):
+            y[i * I.cast(S, I.index) + j] = x[i, j]
+
+
+@intent.kernel
+def scattered(x: I.In[I.f32, ("N",)], rows: I.In[I.i64, ("N",)], y: I.Out[I.f32, ("M",)]):
+    I.scatter_unique(y, index=(rows[...],), value=x[...])
+
+
+@intent.kernel
+def one_element(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, (1,)]):
+    y[0] = I.reduce.sum(x[...], axis=0)
+
+
+def unique(kernel):
+    (store,) = accesses(kernel, name="y")
+    return store.unique
+
+
+def test_a_store_says_why_it_writes_every_element_once():
+    assert unique(lower(one_element)) == ph.STATIC
+    assert unique(lower(prefix)).once == "each element once"
+    assert unique(lower(scattered)).once == "each element once by the author's promise"
+    kernel = lower(padded_rows)
+    assert unique(kernel).once == "each element once because checked at the call: a subregion"
+    without = unique(replace(kernel, conditions=()))
+    assert without.kind == "assumed"
+    assert "both write" in without.why

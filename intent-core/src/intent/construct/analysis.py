@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from intent import kir
+from intent import physical as ph
 from intent.construct.axes import AxisClasses, classify
 from intent.construct.bounds import UpperBounds
 from intent.construct.definitions import Definitions
@@ -13,6 +15,7 @@ from intent.construct.facts import Facts
 from intent.construct.groups import Group, Grouping
 from intent.construct.inner import walked_axes
 from intent.construct.reasons import Apart
+from intent.construct.unique import unique_stores
 from intent.kir.facts import launch_facts
 from intent.kir.walk import regions_of, walk
 from intent.proof import Fact
@@ -44,6 +47,11 @@ class Analysis:
     groups: list[Group] = field(default_factory=list)
     inner: dict[str, InnerAxis] = field(default_factory=dict)
     apart: tuple[Apart, ...] = ()
+
+    @cached_property
+    def unique(self) -> dict[int, ph.Proof]:
+        """Why no element is written twice, by store."""
+        return unique_stores(self.kernel)
 
     def trip_count(self, op: kir.For) -> Extent:
         """The number of iterations of a loop."""

@@ -47,17 +47,17 @@ def write_store(c: Context, op: kir.Store, at: At, frame: Frame, *, snapshot: bo
     to = target_of(c, op, op.target.shape, at, frame)
     if (snapshot and to.key in c.readers) or c.pending(to.key) or c.overtakes(to.key, to.place, op.id):
         c.fence(to.key)  # an earlier write may be of the same element by another lane
-    _store(c, to, value.fragment)
+    _store(c, to, value.fragment, c.analysis.unique[op.id])
 
 
-def _store(c: Context, to: Target, value: ph.Fragment) -> None:
+def _store(c: Context, to: Target, value: ph.Fragment, unique: ph.Proof | None = None) -> None:
     payload: dict[str, Any] = {
         "target": to.resource,
         "coordinates": to.coordinates,
         "value": value,
         "valid": to.valid,
     }
-    c.emitter.effect(ph.Store, **payload, dims=to.dims, proofs=to.proofs)
+    c.emitter.effect(ph.Store, **payload, dims=to.dims, proofs=to.proofs, unique=unique)
     c.wrote(to.key)
 
 

@@ -181,7 +181,7 @@ class _Listing:
             Access(
                 id=op.id,
                 verb="read" if isinstance(op, Load) else "write" if isinstance(op, Store) else "atomic",
-                detail=f"{op.kind}, {op.order}, shared by the {op.sharing}" if isinstance(op, Atomic) else "",
+                detail=_detail(op),
                 resource=resource.name,
                 storage="view" if isinstance(resource, View) else resource.storage,
                 dtype=resource.dtype.name,
@@ -207,6 +207,17 @@ class _Listing:
             proof=proof.kind,
             why=plain(proof.why),
         )
+
+
+def _detail(op: Load | Store | Atomic) -> str:
+    """What there is to say of an access beyond where it goes."""
+    match op:
+        case Atomic():
+            return f"{op.kind}, {op.order}, shared by the {op.sharing}"
+        case Store() if op.unique is not None:
+            return plain(op.unique.once)
+        case _:
+            return ""
 
 
 def _result(op: Op) -> str:

@@ -127,11 +127,12 @@ def _body(segment: r.Segment) -> list[str]:
 def _proofs(access: r.Access) -> str:
     """Why the coordinates are in bounds, said once when all have one reason."""
     reasons = [c.why for c in access.coordinates]
+    once = f"; {access.detail}" if access.verb == "write" and access.detail else ""
     if len(set(reasons)) == 1:
         which = "it" if len(reasons) == 1 else "every axis"
-        return f"; in bounds: {which} {reasons[0]}"
+        return f"; in bounds: {which} {reasons[0]}{once}"
     listed = ", ".join(f"axis {axis} {reason}" for axis, reason in enumerate(reasons))
-    return f"; in bounds: {listed}" if listed else ""
+    return f"; in bounds: {listed}{once}" if listed else once
 
 
 def _buffer(b: r.Buffer) -> str:

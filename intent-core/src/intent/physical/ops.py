@@ -119,7 +119,9 @@ class Store(Op):
     """Write of ``value`` over the execution dims ``dims`` (operands broadcast to them), unique per element.
 
     A lane dim of ``dims`` that no coordinate mentions would write one element many times: construction never
-    makes that; replicated fragments are stored by one replica.
+    makes that; replicated fragments are stored by one replica. ``unique`` says why no element of the author's store is
+    written twice: it is one element (``static``), shown (``interval``) or the author's promise (``assumed``); None for
+    stores that construction adds.
     """
 
     target: Resource = role.resource()
@@ -128,6 +130,7 @@ class Store(Op):
     valid: Fragment | None = role.operand(None)
     dims: tuple[Dim, ...] = role.attribute()
     proofs: tuple[Proof, ...] = role.attribute()
+    unique: Proof | None = role.attribute(None)
 
 
 ReduceKind = Literal["sum", "prod", "max", "min", "any", "all", "argmax", "argmin"]

@@ -48,6 +48,18 @@ class Proof:
         """What follows "the coordinate" in a sentence: ``is bounded by extents: N - 1 >= i + K because ...``."""
         return f"{_WORDS[self.kind]}: {self.text}" if self.text else _WORDS[self.kind]
 
+    @property
+    def once(self) -> str:
+        """What is said of a store whose ``unique`` this is; nothing of one element."""
+        match self.kind:
+            case "static":
+                return ""
+            case "assumed":
+                return "each element once by the author's promise"
+            case _:
+                reasons = ", ".join(fact.because or str(fact) for fact in self.facts)
+                return f"each element once because {reasons}" if reasons else "each element once"
+
 
 REGION: Final = Proof(kind="region")
 STATIC: Final = Proof(kind="static")
