@@ -198,3 +198,11 @@ def test_an_unknown_form_is_refused():
     artifact = intent.compile(shares, "reference")
     with pytest.raises(OptionError, match="'text', 'json', 'html'"):
         artifact.explain(format="pdf")
+
+
+def test_the_current_variant_is_listed_even_when_tuning_forgot_it():
+    artifact = intent.compile(shares, "reference")
+    x, at = np.ones((4, 4001), np.float32), np.zeros(4001, np.int32)
+    artifact(x, 2.0, at, np.zeros_like(x), np.zeros(3, np.int32))
+    artifact._variants.remember({})
+    assert sum(variant.current for variant in artifact.report().variants) == 1

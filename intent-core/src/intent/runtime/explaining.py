@@ -50,7 +50,9 @@ def report(
             refusal=refusal,
             env=env,
             seconds={**seconds, **variant.seconds},
-            variants=tuple((known.plan, known.program) for known in variants.known),
+            variants=tuple(
+                (known.plan, known.program) for known in dict.fromkeys((*variants.known, variant))
+            ),
         )
     )
 
