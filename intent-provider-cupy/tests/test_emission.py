@@ -138,3 +138,13 @@ def test_rows_of_any_alignment(n):
     kernels.compiled(kernels.softmax, {"M": 5, "N": n})(x, y)
     wanted = np.exp(x.astype(np.float64) - x.max(1, keepdims=True))
     np.testing.assert_allclose(y, wanted / wanted.sum(1, keepdims=True), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("warps", [1, 8])
+@pytest.mark.parametrize("shape", [(7, 33), (3, 4), (5, 1000)])
+def test_in_place_where_threads_hold_the_same_lanes(shape, warps):
+    """The replicas of a short row must all have read it before one of them writes."""
+    x = np.random.default_rng(8).standard_normal(shape).astype(np.float32)
+    wanted = np.exp(x.astype(np.float64) - x.max(1, keepdims=True))
+    kernels.compiled(kernels.softmax, dict(zip("MN", shape, strict=True)), num_warps=warps)(x, x)
+    np.testing.assert_allclose(x, wanted / wanted.sum(1, keepdims=True), rtol=1e-6, atol=1e-8)
