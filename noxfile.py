@@ -17,7 +17,10 @@ nox.needs_version = ">=2024.10.9"
 nox.options.reuse_venv = "yes"
 nox.options.sessions = ["tests"]
 
-PACKAGES = ["intent-core", "intent-provider-cutile", "intent-provider-triton", "intent-testkit"]
+PACKAGES = [
+    "intent-core", "intent-provider-cupy", "intent-provider-cutile", "intent-provider-triton", "intent-testkit",
+]  # fmt: skip
+EXTRAS = {"intent-provider-cupy": "[nvrtc]"}  # its builds for GPUs are tested
 UNIT_TESTS = [f"{package}/tests" for package in PACKAGES] + ["tools/tests"]
 # Neighbours share compiled artifacts: each worker starts with half of the tests, in order.
 PYTEST = ("pytest", "-n", "2", "--dist", "worksteal", "--tb", "short")
@@ -44,10 +47,14 @@ def _declared_providers() -> list[str]:
 PROVIDERS = _declared_providers()
 
 
+def _editable() -> list[str]:
+    """The packages of the workspace as pip's words."""
+    return [word for package in PACKAGES for word in ("-e", f"./{package}{EXTRAS.get(package, '')}")]
+
+
 def _install(session: nox.Session, *extra: str) -> None:
     """Install the packages of the workspace, editable, and ``extra``, all under the constraints."""
-    editable = [word for package in PACKAGES for word in ("-e", f"./{package}")]
-    session.install("-c", "constraints.txt", *editable, *extra)
+    session.install("-c", "constraints.txt", *_editable(), *extra)
 
 
 def _conformance(provider: str) -> tuple[str, ...]:
@@ -164,7 +171,6 @@ def bench(session: nox.Session) -> None:
 @nox.parametrize("triton", ["3.6.0", "3.9.*"])
 def nightly(session: nox.Session, triton: str) -> None:
     """Everything that ``tests`` runs with pytest, on the oldest and the newest Triton supported."""
-    editable = [word for package in PACKAGES for word in ("-e", f"./{package}")]
     numpy = "numpy<2.4" if triton == "3.6.0" else "numpy"
-    session.install(*editable, f"triton=={triton}", numpy, "pytest-xdist")
+    session.install(*_editable(), f"triton=={triton}", numpy, "pytest-xdist")
     session.run(*_everything(session))

@@ -10,7 +10,7 @@ from intent.diagnostics import MissingToolkit
 
 PROVIDER: Final = "cupy"
 INSTALL: Final = "python -m pip install 'intent-provider-cupy[nvrtc]'"
-INSTALL_COMPILER: Final = "install g++ 10 or newer (for example: apt-get install g++)"
+INSTALL_COMPILER: Final = "install g++ 11 or newer (for example: apt-get install g++)"
 
 
 def nvrtc() -> Any:
