@@ -117,6 +117,13 @@ def branch(op, condition=TRUE, then=(), orelse=(), results=()):
     return (constant(TRUE, True), constant(SCALAR, 1.0), made, op)
 
 
+def narrowed(loop, side, bound, tests=None):
+    """The loop with a narrower range by its comparison of columns."""
+    (test,) = (op.result for op in loop.body.ops if isinstance(op, ph.Pointwise) and op.fn == "lt")
+    why = ph.Narrowed(side=side, bound=bound, tests=(test,) if tests is None else tests)
+    return replace(loop, narrowed=(why,))
+
+
 CASES = {
     # rule: {what is broken: (program, rewrite) -> program}
     "ssa-dominance": {
@@ -301,6 +308,14 @@ CASES = {
             p, on(ph.Load, lambda o: contract(o, accumulator=replace(SCALAR, dtype=dtypes.F64)))
         ),
     },
+    "narrowed-range": {
+        "an end beyond the bound": lambda p, r: r(p, on(ph.Loop, lambda o: narrowed(o, "end", o.begin))),
+        "a begin before the bound": lambda p, r: r(p, on(ph.Loop, lambda o: narrowed(o, "begin", o.step))),
+        "no reason": lambda p, r: r(p, on(ph.Loop, lambda o: narrowed(o, "end", o.end, tests=()))),
+        "a reason that is no test": lambda p, r: r(
+            p, on(ph.Loop, lambda o: narrowed(o, "end", o.end, tests=(o.body.args[1],)))
+        ),
+    },
     "structured-dims": {
         "a dim that is not there": lambda p, r: r(p, on(ph.Reduce, lambda o: replace(o, dims=(EXTRA,)))),
         "a dim kept": lambda p, r: r(p, on(ph.Reduce, lambda o: redimmed(o, (ROWS, COLS)))),
@@ -419,6 +434,11 @@ def test_buffers_and_atomics_that_are_whole_are_accepted(program, rewrite):
 def test_a_contraction_and_a_generic_reduce_are_accepted(program, rewrite):
     made = rewrite(program, on(ph.Load, contract))
     assert problems(rewrite(made, on(ph.Reduce, generic))) == {}
+
+
+def test_a_range_within_its_bound_is_accepted(program, rewrite):
+    made = rewrite(program, on(ph.Loop, lambda o: narrowed(o, "end", o.end)))
+    assert problems(made) == {}
 
 
 def test_the_error_names_rule_operation_and_sentence(program, rewrite):

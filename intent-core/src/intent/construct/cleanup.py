@@ -20,6 +20,8 @@ def remove_dead(region: ph.Region, needed: set[int] | None = None) -> ph.Region:
             continue
         live = _inside(op, needed)
         needed |= {f.id for f in operands_of(live)}
+        if isinstance(live, ph.Loop):
+            needed |= {n.bound.id for n in live.narrowed}
         for inner in regions_of(live):
             needed |= _used(inner)
         kept.append(live)
@@ -74,9 +76,11 @@ def _inside(op: ph.Op, needed: set[int]) -> ph.Op:
 def _loop(op: ph.Loop, needed: set[int]) -> ph.Loop:
     """Drop carries that neither a later use nor a kept carry's computation needs."""
     keep = {k for k, r in enumerate(op.results) if r.id in needed}
+    proofs = {t.id for n in op.narrowed for t in n.tests}
     while True:
         yields = tuple(y for k, y in enumerate(op.body.yields) if k in keep)
-        body = remove_dead(ph.Region(args=op.body.args, ops=op.body.ops, yields=yields))
+        region = ph.Region(args=op.body.args, ops=op.body.ops, yields=yields)
+        body = remove_dead(region, {y.id for y in yields} | proofs)
         used = _used(body)
         grown = keep | {k for k, a in enumerate(op.body.args[1:]) if a.id in used}
         if grown == keep:

@@ -244,6 +244,8 @@ class Copier:
             return self.get(value)
         if isinstance(value, tuple):
             return tuple(self._mapped(v) for v in value)
+        if isinstance(value, ph.Narrowed):
+            return replace(value, bound=self.get(value.bound), tests=self._mapped(value.tests))
         return value
 
     def _region(self, region: ph.Region, *, alone: bool) -> ph.Region:

@@ -44,18 +44,23 @@ def _narrow(b: Builder, loop: ph.Loop, permissions: Permissions) -> bool:
         return False
     ranges = Ranges(b, loop, inside(loop))
     begin, end = loop.begin, loop.end
+    why: dict[str, list[ph.Fragment]] = {"begin": [], "end": []}
     for test in found:
         wanted = ranges.can_hold(test) or Range()
-        if wanted.high is not None:
-            beyond = ranges.shifted(wanted.high, 1)
-            end = end if beyond == loop.end else b.pointwise("minimum", end, beyond)
-        if wanted.low is not None:
-            low = _aligned(b, loop, wanted.low)
+        if wanted.high is not None and (beyond := ranges.shifted(wanted.high, 1)) != loop.end:
+            end = b.pointwise("minimum", end, beyond)
+            why["end"].append(test)
+        if wanted.low is not None and (low := _aligned(b, loop, wanted.low)) != loop.begin:
             begin = low if begin == loop.begin else b.pointwise("maximum", begin, low)
-    if begin == loop.begin and end == loop.end:
-        return False
-    b.append(replace(loop, begin=begin, end=end))
-    return True
+            why["begin"].append(test)
+    sides = (
+        ph.Narrowed(side="begin", bound=loop.begin, tests=tuple(why["begin"])),
+        ph.Narrowed(side="end", bound=loop.end, tests=tuple(why["end"])),
+    )
+    narrowed = tuple(side for side in sides if side.tests)
+    if narrowed:
+        b.append(replace(loop, begin=begin, end=end, narrowed=(*loop.narrowed, *narrowed)))
+    return bool(narrowed)
 
 
 def _aligned(b: Builder, loop: ph.Loop, low: ph.Fragment) -> ph.Fragment:

@@ -203,6 +203,17 @@ def _part(
             inits=inits,
             body=body,
             summary=tuple(copier.get(f) for f in loop.summary),
+            narrowed=_still_narrowed(copier, loop, begin, last=last),
         )
     )
     return results
+
+
+def _still_narrowed(
+    copier: Copier, loop: ph.Loop, begin: ph.Fragment, *, last: bool
+) -> tuple[ph.Narrowed, ...]:
+    """Where the loop's range was narrowed: its first part begins there, its last part ends there."""
+    ends = {"begin": begin == loop.begin, "end": last}
+    return tuple(
+        replace(n, tests=tuple(copier.get(t) for t in n.tests)) for n in loop.narrowed if ends[n.side]
+    )

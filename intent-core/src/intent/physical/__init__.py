@@ -16,6 +16,7 @@ from intent.physical.ops import (
     LaunchValue,
     Load,
     Loop,
+    Narrowed,
     Op,
     Pointwise,
     Reduce,
@@ -30,7 +31,7 @@ from intent.physical.proof import ASSUMED, GUARD, REGION, STATIC, Proof, ProofKi
 __all__ = [
     "ASSUMED", "GUARD", "REGION", "STATIC",
     "Argument", "Atomic", "Bitcast", "Broadcast", "Buffer", "BufferAlloc", "Cast", "Constant", "Contract", "Dim",
-    "Fence", "Fragment", "Guard", "If", "Lane", "LaunchValue", "Load", "Loop", "Op", "Pointwise", "Program", "Proof",
-    "ProofKind",
+    "Fence", "Fragment", "Guard", "If", "Lane", "LaunchValue", "Load", "Loop", "Narrowed", "Op", "Pointwise", "Program",
+    "Proof", "ProofKind",
     "Reduce", "Region", "Rename", "Resource", "ScalarParam", "Scan", "Segment", "SegmentAxis", "Store", "View", "While",
 ]  # fmt: skip

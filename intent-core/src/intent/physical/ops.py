@@ -180,6 +180,20 @@ class Contract(Op):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Narrowed:
+    """Why a loop begins after, or ends before, the range of its relation (spec: kir-to-gpu-program 9).
+
+    ``bound`` is what the relation says: the loop's own ``side`` is a maximum of it and places where blocks begin, or a
+    minimum of it and others. Every pass that this leaves out has one of ``tests``, comparisons in the body, false on
+    every lane, and changes nothing then.
+    """
+
+    side: Literal["begin", "end"]
+    bound: Fragment
+    tests: tuple[Fragment, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Loop(Op):
     """Uniform counted loop: ``for i in range(begin, end, step)``; body args (i, carries...).
 
@@ -193,6 +207,7 @@ class Loop(Op):
     inits: tuple[Fragment, ...] = role.operands(())
     body: Region = role.region()
     summary: tuple[Fragment, ...] = role.attribute(())
+    narrowed: tuple[Narrowed, ...] = role.attribute(())
 
 
 @dataclass(frozen=True, kw_only=True)

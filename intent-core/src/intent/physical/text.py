@@ -28,7 +28,7 @@ from typing import Any
 
 from intent.kir.roles import roles
 from intent.physical.fragment import Buffer, Dim, Fragment, Region, Resource, View
-from intent.physical.ops import BufferAlloc, Op
+from intent.physical.ops import BufferAlloc, Narrowed, Op
 from intent.physical.program import Program, ScalarParam, Segment
 from intent.physical.proof import Proof
 from intent.types import Extent
@@ -146,6 +146,8 @@ def _attribute(value: object) -> str:
         return f"({', '.join(map(_attribute, value))})"
     if isinstance(value, Fragment):
         return _use(value)
+    if isinstance(value, Narrowed):
+        return f"{value.side} within {_use(value.bound)} by {_attribute(value.tests)}"
     if isinstance(value, (str, Dim, Proof)):
         return str(value)
     if isinstance(value, Extent):

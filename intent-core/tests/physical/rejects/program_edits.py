@@ -12,6 +12,8 @@ import intent.physical as ph
 from intent.construct import GroupPlan, Inner, Plan, analyze, construct, serial
 from intent.frontend import lower
 from intent.kir import Kernel
+from intent.passes import Permissions
+from intent.passes.narrowing import narrowing
 from intent.physical.walk import walk
 from intent.reference import physical
 from intent.reference.logical import evaluate
@@ -43,8 +45,11 @@ class Made:
         return copies
 
 
-def made(source: Any, block: int = 4, inner: Inner | None = None) -> Made:
-    """The program with all instance axes in blocks of ``block`` and all others walked as ``inner`` says."""
+def made(source: Any, block: int = 4, inner: Inner | None = None, *, narrow: bool = False) -> Made:
+    """The program with all instance axes in blocks of ``block`` and all others walked as ``inner`` says.
+
+    ``narrow``: after the pass that narrows ranges.
+    """
     kernel = lower(source)
     analysis = analyze(kernel)
     groups = tuple(
@@ -54,7 +59,8 @@ def made(source: Any, block: int = 4, inner: Inner | None = None) -> Made:
         )
         for group in analysis.groups
     )
-    return Made(kernel, construct(kernel, Plan(groups=groups), analysis))
+    program = construct(kernel, Plan(groups=groups), analysis)
+    return Made(kernel, narrowing(program, Permissions()) if narrow else program)
 
 
 Edit = Callable[[ph.Op], "ph.Op | tuple[ph.Op, ...] | None"]

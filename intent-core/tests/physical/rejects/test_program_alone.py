@@ -44,6 +44,12 @@ def row_sums(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M",)]):
 
 
 @intent.kernel
+def near_sums(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M",)]):
+    rows, columns = I.indices(I.domain(0, x.shape[0])), I.indices(I.domain(0, x.shape[1]))
+    y[...] = I.reduce.sum(I.select(columns[None, :] > rows[:, None] - 2, x[...], 0.0), axis=1)
+
+
+@intent.kernel
 def shifted(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
     i = I.indices(I.domain(0, x.shape[0]))
     y[...] = I.gather(x, index=i - 1, valid=i > 0, fill=7.0)
@@ -117,6 +123,13 @@ def bound_of_lanes(p):
     return only(p, loop, lambda op: replace(op, end=store.coordinates[0]))
 
 
+def before_the_range(p):
+    """The walk begins a block before the first place that there is."""
+    (loop,) = operations(p, ph.Loop)
+    early = constant(-8, dtypes.INDEX)
+    return only(p, loop, lambda op: (early, replace(op, begin=early.result)))
+
+
 def nothing_yielded(p):
     (loop,) = operations(p, ph.Loop)
     return only(p, loop, lambda op: replace(op, body=replace(op.body, yields=())))
@@ -176,6 +189,7 @@ CASES = {
     "segment-offsets": (two_outputs, {}, segment(offset=const(1)), {"N": 21, "K": 3}),
     "segment-lengths": (scaled, {}, segment(length=const(1)), ROWS),
     "uniform-control": (row_sums, {}, bound_of_lanes, ROWS),
+    "narrowed-range": (near_sums, {"narrow": True}, before_the_range, ROWS),
     "region-schema": (row_sums, {}, nothing_yielded, ROWS),
     "structured-schema": (row_sums, {}, reduce(kind="any"), ROWS),
     "structured-dims": (row_sums, {}, reduce(dims=()), ROWS),

@@ -25,6 +25,7 @@ from intent.physical.verify import (
     fences,
     interface,
     order,
+    ranges,
     relations,
     space,
     storage,
@@ -36,7 +37,7 @@ from intent.physical.verify.rule import SENTENCES, Problem, Rule
 
 __all__ = ["RULES", "SENTENCES", "Comparison", "Problem", "Rule", "problems", "verify"]
 
-_ALONE: Final = (values, interface, space, control, structured, access, buffers, fences)
+_ALONE: Final = (values, interface, space, control, structured, access, buffers, fences, ranges)
 _BESIDE: Final = (effects, order, relations, computation, atomics, storage)
 
 RULES: Final[dict[str, Rule]] = {rule.name: rule for module in (*_ALONE, *_BESIDE) for rule in module.RULES}
