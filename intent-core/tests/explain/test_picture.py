@@ -146,6 +146,22 @@ def test_made_up_extents_fit_every_kind_of_guard(walk, guards, kinds):
         assert guard.holds(sizes[str(guard.extent)])
 
 
+@intent.kernel
+def windowed(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
+    N = x.shape[0]
+    axis = I.domain(0, N)
+    for i in I.parallel(axis):
+        y[i] = I.reduce.sum(x[axis[I.maximum(i - 2, 0) : I.minimum(i + 3, N)]], axis=0)
+
+
+def test_lanes_beyond_a_bound_of_the_program_are_not_touched(explained):
+    _, report = explained(windowed, {"N": 30})
+    for sample, boxes in footprints(report, "x"):
+        i = sample.program
+        touched = {e for box in boxes for (low, high) in spans(box.swept) for e in range(low, high + 1)}
+        assert touched == set(range(max(i - 2, 0), min(i + 3, 30)))
+
+
 def test_an_empty_launch_has_no_program(explained):
     _, report = explained(add, {"M": 0, "N": 3})
     assert report.length.value == 0

@@ -101,6 +101,21 @@ def test_passes_that_follow_an_outer_loop_are_counted_by_their_mean(explained):
 
 
 @intent.kernel
+def windowed(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
+    N = x.shape[0]
+    axis = I.domain(0, N)
+    for i in I.parallel(axis):
+        y[i] = I.reduce.sum(x[axis[I.maximum(i - 2, 0) : I.minimum(i + 3, N)]], axis=0)
+
+
+def test_lanes_beyond_a_bound_of_the_program_are_not_counted(explained):
+    n = 100
+    _, report = explained(windowed, {"N": n})
+    assert report.length.value == n
+    assert moved(report, "read", "x").requested.value == 4 * (5 * n - 6)
+
+
+@intent.kernel
 def ragged(x: I.In[I.f32, ("N",)], offsets: I.In[I.i32, ("P",)], y: I.Out[I.f32, ("G",)]):
     axis = I.domain(0, x.shape[0])
     for g in I.parallel(I.domain(0, y.shape[0])):

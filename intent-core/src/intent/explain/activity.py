@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from intent.explain.counts import BY_DATA, Count
 from intent.explain.quantity import Environment, value_of
-from intent.explain.ranges import Interval, Ranges
+from intent.explain.varying import Means, Walk
 from intent.physical import (
     Argument,
     Broadcast,
@@ -34,12 +34,13 @@ from intent.types.extent import ceildiv, const, maximum, minimum, scalar
 
 __all__ = ["Activity", "Passes"]
 
-_PROGRAMS: Final = 128
-"""Programs that are looked at where passes differ between programs; of more, this many evenly spread."""
-
 
 _Factors = dict[tuple[str, object], Extent]
 """By ("axis", label), ("loop", operation id) or ("dim", dim): how often, or how many."""
+
+
+_Place = tuple[Dim, int | None]
+"""A lane dim, in the passes of a loop (operation id) or outside of all loops over it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,11 +53,18 @@ class Passes:
 
 @dataclass(frozen=True, kw_only=True)
 class _Masked:
-    """Coordinates along a lane dim that exist: ``count`` of those of all passes of ``loop``, or blocks of ``axis``."""
+    """Coordinates along a lane dim that exist: ``count`` of those of all passes of its loop, or blocks of ``axis``."""
 
     count: Extent
-    loop: int | None = None
     axis: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Bounded:
+    """Coordinates below ``bound``, which differs between programs, of those of all passes of ``loop``."""
+
+    bound: Fragment
+    loop: Loop | None
 
 
 class Activity:
@@ -67,8 +75,9 @@ class Activity:
         self._segment = segment
         self._env = env
         self._loops = {op.body.args[0].id: op for op in walk(segment.body) if isinstance(op, Loop)}
-        self._masks: dict[Dim, _Masked] = {}
-        self._means: dict[tuple[int, ...], float | None] = {}
+        self._masks: dict[_Place, _Masked] = {}
+        self._bounded: dict[_Place, _Bounded] = {}
+        self._means = Means(segment, env)
         for op in walk(segment.body):
             if isinstance(op, Pointwise) and op.fn == "lt":
                 self._mask(*op.operands)
@@ -89,26 +98,41 @@ class Activity:
         kinds = {loop.id: self._kind(loop) for loop in passes.loops}
         if not passes.known or "data" in kinds.values():
             return BY_DATA
-        varying = tuple(loop for loop in passes.loops if kinds[loop.id] == "varies")
+        varying: dict[tuple[str, object], Walk] = {}
         for loop in passes.loops:
             trips = self._trips(loop)
-            if trips is not None:
+            if trips is None:
+                varying["loop", loop.id] = Walk(loop.begin, (loop.end,), loop.step)
+            else:
                 factors["loop", loop.id] = trips
         for dim in dims:
             factors["dim", dim] = const(dim.size)
-            mask = self._masks.get(dim)
-            if mask is None or (mask.loop is not None and kinds.get(mask.loop) != "fixed"):
-                continue
-            taken = ("loop", mask.loop) if mask.loop is not None else ("axis", mask.axis)
-            factors.pop(taken, None)
-            factors["dim", dim] = mask.count
+            for place in (*((dim, loop.id) for loop in reversed(passes.loops)), (dim, None)):
+                if self._cut(place, factors, varying):
+                    break
         total = const(1)
         for factor in factors.values():
             total = total * factor
         if not varying:
             return Count.of(total, self._env)
-        rest, mean = value_of(total, self._env), self._mean(varying)
+        rest, mean = value_of(total, self._env), self._means.of(varying.values())
         return Count(extent=None, value=None if rest is None or mean is None else rest * mean)
+
+    def _cut(self, place: _Place, factors: _Factors, varying: dict[tuple[str, object], Walk]) -> bool:
+        """Put what a mask leaves in the place of all lanes, programs and passes along a dim, if there is a mask."""
+        dim, loop = place
+        mask, bounded = self._masks.get(place), self._bounded.get(place)
+        if mask is not None and (loop is None or ("loop", loop) in factors):
+            factors.pop(("loop", loop) if loop is not None else ("axis", mask.axis), None)
+            factors["dim", dim] = mask.count
+        elif mask is None and bounded is not None:
+            del factors["dim", dim]
+            factors.pop(("loop", loop), None)
+            varying.pop(("loop", loop), None)
+            inner = bounded.loop
+            begin, ends = (None, ()) if inner is None else (inner.begin, (inner.end,))
+            varying["dim", dim] = Walk(begin, (bounded.bound, *ends), None)
+        return mask is not None or bounded is not None
 
     # -- loops -----------------------------------------------------------------------------------------------------
 
@@ -139,32 +163,6 @@ class Activity:
         count = ceildiv(end - begin, step)
         return count if begin.const == 0 else maximum(0, count)
 
-    def _mean(self, loops: tuple[Loop, ...]) -> float | None:
-        """The mean over programs of the product of the loops' passes."""
-        key = tuple(loop.id for loop in loops)
-        if key not in self._means:
-            self._means[key] = self._measured(loops)
-        return self._means[key]
-
-    def _measured(self, loops: tuple[Loop, ...]) -> float | None:
-        programs = value_of(self._segment.length, self._env)
-        if not programs or self._env is None:
-            return None
-        ranges = Ranges(self._segment, self._env)
-        shown = min(programs, _PROGRAMS)
-        sum_ = 0.0
-        for k in range(shown):
-            ranges.enter(round(k * (programs - 1) / max(1, shown - 1)), "all")
-            product = 1.0
-            for loop in loops:
-                bounds = [ranges.of(v) for v in (loop.begin, loop.end, loop.step)]
-                trips = _between(*bounds)
-                if trips is None:
-                    return None
-                product *= trips
-            sum_ += product
-        return sum_ / shown
-
     def symbol(self, value: Fragment) -> Extent | None:
         """The launch-visible expression of an index scalar."""
         match self.defined.get(value.id):
@@ -176,6 +174,9 @@ class Activity:
                 return scalar(name)
             case Cast(value=inner) | Broadcast(value=inner):
                 return self.symbol(inner) if inner.dtype.is_integer else None
+            case Pointwise(fn="neg", operands=(a,)):
+                inside = self.symbol(a)
+                return None if inside is None else -inside
             case Pointwise(fn=fn, operands=(a, b)) if fn in _COMBINE:
                 lhs, rhs = self.symbol(a), self.symbol(b)
                 return None if lhs is None or rhs is None else _COMBINE[fn](lhs, rhs)
@@ -185,45 +186,54 @@ class Activity:
 
     def _mask(self, coordinate: Fragment, bound: Fragment) -> None:
         """``coordinate < bound`` along a dim: of all its lanes, programs and passes, those below the bound exist."""
-        limit = self.symbol(bound)
-        if limit is None or len(coordinate.dims) != 1 or coordinate.dims[0] in self._masks:
+        if len(coordinate.dims) != 1 or not bound.uniform:
             return
         (dim,) = coordinate.dims
-        op = self.defined.get(coordinate.id)
-        if isinstance(op, Lane):
-            self._masks[dim] = _Masked(count=minimum(limit, dim.size) if limit.const is not None else limit)
-        elif isinstance(op, Pointwise) and op.fn == "add":
-            loop = self._walked(op, dim)
-            if loop is not None:
-                self._masks[dim] = _Masked(count=limit - loop[1], loop=loop[0].id)
-                return
+        op, limit = self.defined.get(coordinate.id), self.symbol(bound)
+        loop = self._loop_of(op, dim)
+        place = dim, None if loop is None else loop.id
+        if limit is None:
+            if self._decided(bound) and (loop is not None or isinstance(op, Lane)):
+                self._bounded.setdefault(place, _Bounded(bound=bound, loop=loop))
+        elif isinstance(op, Lane):
+            count = minimum(limit, dim.size) if limit.const is not None else limit
+            self._masks.setdefault(place, _Masked(count=count))
+        elif loop is not None:
+            begin, end = self.symbol(loop.begin), self.symbol(loop.end)
+            if begin is not None:
+                last = limit if end is None else minimum(limit, end)
+                self._masks.setdefault(place, _Masked(count=last - begin))
+        elif isinstance(op, Pointwise) and op.fn == "add" and place not in self._masks:
             axis = self._block(dim, limit)
             if axis is not None:
-                self._masks[dim] = _Masked(count=limit, axis=axis.label)
+                self._masks[place] = _Masked(count=limit, axis=axis.label)
 
     def _whole(self, op: Pointwise) -> None:
         """A block of a loop or of program space without a mask: its blocks divide what they cover."""
-        if len(op.result.dims) != 1 or op.result.dims[0] in self._masks:
+        if len(op.result.dims) != 1:
             return
         (dim,) = op.result.dims
-        loop = self._walked(op, dim)
+        loop = self._loop_of(op, dim)
+        place = dim, None if loop is None else loop.id
+        if place in self._masks or place in self._bounded:
+            return
         if loop is not None:
-            end = self.symbol(loop[0].end)
-            if end is not None:
-                self._masks[dim] = _Masked(count=end - loop[1], loop=loop[0].id)
+            begin, end = self.symbol(loop.begin), self.symbol(loop.end)
+            if begin is not None and end is not None:
+                self._masks[place] = _Masked(count=end - begin)
             return
         for axis in self._segment.axes:
             if axis.block == dim.size and dim.name == axis.label.replace(".", "_"):
-                self._masks[dim] = _Masked(count=axis.extent, axis=axis.label)
+                self._masks[place] = _Masked(count=axis.extent, axis=axis.label)
 
-    def _walked(self, op: Pointwise, dim: Dim) -> tuple[Loop, Extent] | None:
-        """The loop whose index plus the lanes of ``dim`` is ``op``, and where it begins."""
-        for value in op.operands:
-            loop = self._loops.get(value.id)
-            if loop is not None:
-                begin, step = self.symbol(loop.begin), self.symbol(loop.step)
-                if begin is not None and step is not None and step.const == dim.size:
-                    return loop, begin
+    def _loop_of(self, op: Op | None, dim: Dim) -> Loop | None:
+        """The loop whose index plus the lanes of ``dim`` is ``op``."""
+        if isinstance(op, Pointwise) and op.fn == "add":
+            for value in op.operands:
+                loop = self._loops.get(value.id)
+                step = None if loop is None else self.symbol(loop.step)
+                if step is not None and step.const == dim.size:
+                    return loop
         return None
 
     def _block(self, dim: Dim, limit: Extent) -> SegmentAxis | None:
@@ -232,14 +242,6 @@ class Activity:
             if axis.label not in taken and axis.extent is limit and axis.block == dim.size:
                 return axis
         return None
-
-
-def _between(begin: Interval | None, end: Interval | None, step: Interval | None) -> float | None:
-    """Passes of a loop; the mean of both ends where its bounds follow the index of a loop around it."""
-    if begin is None or end is None or step is None or step[0] < 1:
-        return None
-    ends = [max(0, -((b - e) // step[0])) for b, e in ((begin[0], end[0]), (begin[1], end[1]))]
-    return sum(ends) / 2
 
 
 _COMBINE: Final[dict[str, Callable[[Extent, Extent], Extent]]] = {

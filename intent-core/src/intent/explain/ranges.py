@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, Literal
 
 from intent.explain.quantity import Environment, value_of
@@ -54,6 +54,32 @@ class Ranges:
             self._known[value.id] = self._evaluate(value)
         return self._known[value.id]
 
+    def box(self, coordinates: Iterable[Fragment], valid: Fragment | None) -> list[Interval | None]:
+        """The values of coordinates where ``valid`` may hold: what it compares is cut to the bound."""
+        cut: dict[int, Interval | None] = {}
+        for value, bound in self._conjuncts(valid):
+            inside, limit = cut.get(value.id, self.of(value)), self.of(bound)
+            if inside is not None and limit is not None:
+                cut[value.id] = inside[0], min(inside[1], limit[1] - 1)
+        if not cut:
+            return [self.of(c) for c in coordinates]
+        whole, self._known = self._known, cut
+        found = [self.of(c) for c in coordinates]
+        self._known = whole
+        return found
+
+    def _conjuncts(self, valid: Fragment | None) -> Iterator[tuple[Fragment, Fragment]]:
+        """Pairs ``value < bound`` that a predicate says."""
+        op = None if valid is None else self._defined.get(valid.id)
+        match op:
+            case Pointwise(fn="and"):
+                for operand in op.operands:
+                    yield from self._conjuncts(operand)
+            case Pointwise(fn="lt", operands=(value, bound)):
+                yield value, bound
+            case Broadcast(value=inner):
+                yield from self._conjuncts(inner)
+
     def _evaluate(self, value: Fragment) -> Interval | None:
         if value.id == self._local:
             return self._program, self._program
@@ -73,6 +99,9 @@ class Ranges:
             case Pointwise(fn=fn, operands=(a, b)) if fn in _RULES:
                 left, right = self.of(a), self.of(b)
                 return None if left is None or right is None else _RULES[fn](left, right)
+            case Pointwise(fn="neg", operands=(a,)):
+                inside = self.of(a)
+                return None if inside is None else (-inside[1], -inside[0])
             case Pointwise(fn="select", operands=(_, a, b)) if value.dtype.is_integer:
                 left, right = self.of(a), self.of(b)
                 return (

@@ -119,9 +119,8 @@ def _box(op: Load | Store | Atomic, ranges: Ranges, env: Environment) -> tuple[S
     """The coordinates per axis, cut to the resource."""
     resource = op.source if isinstance(op, Load) else op.target
     spans = []
-    for coordinate, extent in zip(op.coordinates, resource.shape, strict=True):
+    for found, extent in zip(ranges.box(op.coordinates, op.valid), resource.shape, strict=True):
         last = (value_of(extent, env) or 0) - 1
-        found = ranges.of(coordinate)
         low, high = (0, last) if found is None else found
         spans.append(Span(low=max(0, low), high=min(last, high), known=found is not None))
     return tuple(spans)

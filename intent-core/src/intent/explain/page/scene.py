@@ -180,10 +180,13 @@ def _cell(cell: Cell, index: int, chosen: bool, digits: int) -> Html:
 
 def _footprints(shown: list[_Shown], boxes: list[list[Numbers]]) -> list[Html]:
     parts = []
+    read = {s.access.resource for s in shown if s.access.verb == "read"}
     for n, s in enumerate(shown):
         swept, first, _, layer = boxes[n]
         place = s.access.place
         known = "" if s.known else " vague"
+        if s.access.verb != "read" and s.access.resource in read:
+            known += " both"
         key = None if place is None else str(place.key)
         parts += [
             _tile(swept, f"swept {s.access.verb}{known}", n, key),

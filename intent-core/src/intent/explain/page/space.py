@@ -31,15 +31,11 @@ def space(report: Report) -> tuple[Html, dict[str, object]]:
 
 def _note(report: Report) -> Html:
     sizes = ", ".join(f"{e.name} = {e.value}" for e in report.picture.extents)
-    if not report.picture.chosen:
-        return tag(
-            "p",
-            f"One launch of {report.length.value} programs, drawn for {sizes or 'its fixed extents'}.",
-            class_="note",
-        )
+    if not report.picture.chosen or not sizes:
+        count = report.length.text if report.length.value is None else f"{report.length.value:,}"
+        text = f"One launch of {count} program{'' if count == '1' else 's'}"
+        return tag("p", f"{text}, drawn for {sizes}." if sizes else f"{text}.", class_="note")
     text = "No launch has given the extents yet"
-    if not report.picture.extents:
-        return tag("p", f"One launch of {report.length.text} programs.", class_="note")
     return tag("p", f"{text}: drawn for {sizes}, which are made up.", class_="note")
 
 
