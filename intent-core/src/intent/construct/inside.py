@@ -26,7 +26,8 @@ def inside(
     if c.definitions.conditional and extent.const is None:
         # Reads leave a branch that is not taken, and there the bounds of a coordinate may be false.
         return ph.GUARD, _tests(c, point, extent, frame)
-    if point.high is extent - 1 and point.low is const(0):
+    walks = not isinstance(c.emitter.definition.get(point.fragment.id), ph.Cast)
+    if walks and point.high is extent - 1 and point.low is const(0):
         return ph.REGION, frozenset()
     low = None if point.low is None else at_least(point.low, 0)
     high = None if point.high is None else at_least(extent - 1, point.high)
