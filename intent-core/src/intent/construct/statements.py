@@ -10,6 +10,7 @@ from intent.construct.allocation import allocate
 from intent.construct.carried import Carries, Homes, full_home, held_binding, settle
 from intent.construct.context import Context
 from intent.construct.control import bind_counter, open_for
+from intent.construct.copied import Axes, copied_store, steers_itself
 from intent.construct.emission import Scope
 from intent.construct.fold import region_frame, yielded
 from intent.construct.frame import Frame, constant_binding
@@ -83,14 +84,12 @@ class Runner:
                 Inner(mode="serial") if op.id in self.group.ordered else c.traversal((axes_of.id, axis))
             )
             inner.append((axis, c.analysis.classes.label((axes_of.id, axis)), e, traversal))
+        if isinstance(op, kir.Store) and self._copies(op, inner):
+            copied_store(c, op, points, inner, frame)
+            return
         old = self._old_values(op, tuple(axis for axis, *_ in inner))
         walked = walk_axes(c, inner, c.used_dims(points.values(), frame), frame)
         if walked.loops:
-            if op.id in self.group.snapshot:
-                raise PlanError(
-                    "a store reads what it overwrites; its axes inside an instance must be resident",
-                    span=op.span,
-                )
             key = c.resource(op.target)[1]
             # A collision in order reads what the pass before wrote; a store may read it through its value.
             c.dirty |= {key} if op.id in self.group.ordered else {key} & c.readers.keys()
@@ -103,6 +102,23 @@ class Runner:
             close_loop(c, loop, (), ())
         if old is not None:
             old.publish(frame)
+
+    def _copies(self, op: kir.Store, inner: Axes) -> bool:
+        """Whether a store that reads what it overwrites does so pass by pass.
+
+        Raises:
+            PlanError: Where it goes depends on what it overwrites, so that no pass may come before the others.
+        """
+        if op.id not in self.group.snapshot or not any(
+            i.mode == "serial" and e.const != 1 for *_, e, i in inner
+        ):
+            return False
+        if steers_itself(op, self.c.definitions):
+            raise PlanError(
+                "a store goes where what it overwrites says; its axes inside an instance must be resident",
+                span=op.span,
+            )
+        return True
 
     def _old_values(self, op: Write, walked: tuple[int, ...]) -> OldValues | None:
         """The holder of an atomic's results, if anything uses them."""

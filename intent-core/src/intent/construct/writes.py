@@ -50,6 +50,11 @@ def write_store(c: Context, op: kir.Store, at: At, frame: Frame, *, snapshot: bo
     _store(c, to, value.fragment, c.analysis.unique[op.id])
 
 
+def store_at(c: Context, op: kir.Store, at: At, value: ph.Fragment, frame: Frame) -> None:
+    """A unique write of a value that is at hand; the caller has ordered it after what it may overtake."""
+    _store(c, target_of(c, op, op.target.shape, at, frame), value, c.analysis.unique[op.id])
+
+
 def _store(c: Context, to: Target, value: ph.Fragment, unique: ph.Proof | None = None) -> None:
     payload: dict[str, Any] = {
         "target": to.resource,

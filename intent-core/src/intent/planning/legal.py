@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from intent import kir
 from intent.construct import Analysis, GroupPlan, Inner, Plan
+from intent.construct.copied import steers_itself
 from intent.construct.groups import Group
 from intent.physical import Guard
 from intent.planning.collisions import arranged, formed
@@ -27,8 +28,7 @@ def lanes(size: int, capabilities: Capabilities) -> int:
 def legal(plan: Plan, analysis: Analysis, capabilities: Capabilities) -> Plan:
     """The plan with blocks rounded to what the provider can have, single points kept single, collisions formed.
 
-    Axes that a group must keep whole (values read across an axis that the group overwrites or carries) become
-    resident when their extent is bounded by the plan's own size.
+    Axes that a group must keep whole (:func:`must_be_whole`) are the plan's own business.
     """
     groups = tuple(
         _legal_group(g, p, capabilities)
@@ -56,13 +56,17 @@ def must_be_whole(analysis: Analysis) -> set[str]:
 
 
 def overwritten(analysis: Analysis) -> set[str]:
-    """Axes of stores that overwrite what other lanes of the statement read, where they stay inside an instance."""
+    """Axes of stores whose destinations depend on what they overwrite, where they stay inside an instance."""
     found = set()
     for group in analysis.groups:
         owned = {axis.label for axis in group.axes if axis.owned}
         for unit in group.units:
             for op, _ in unit.writes:
-                if op.id in group.snapshot and isinstance(op, kir.Store):
+                if (
+                    op.id in group.snapshot
+                    and isinstance(op, kir.Store)
+                    and steers_itself(op, analysis.definitions)
+                ):
                     for k in range(op.value.rank):
                         if group.keys.get(("store", op.id, k)) not in owned:
                             found.add(analysis.classes.label((op.value.id, k)))

@@ -207,13 +207,13 @@ class Judge:
         self._same(stage, placed.arrays, result)
 
     def _shared(self, extents: Extents, values: dict[str, Any]) -> None:
-        """An Out or InOut that is the very array of an In: sequential meaning, or a refusal."""
+        """An Out or InOut that is the very array of an In: the In means what it held before, or the call is refused."""
         pair = shared_pair(self.program, self.rng)
         if pair is None or self.rng.random() < 0.5:
             return
         self.where["layout"] = f"{pair[0]} and {pair[1]} are one array"
         wanted, got = self._copied(values), self._copied(values)
-        wanted[pair[1]], got[pair[1]] = wanted[pair[0]], got[pair[0]]
+        wanted[pair[1]], got[pair[1]] = wanted[pair[0]].copy(), got[pair[0]]
         run_eagerly(self.eager, self.program.name, wanted, self.outs - {pair[1]})
         try:
             self._launch("reference", None, got)
@@ -221,6 +221,7 @@ class Judge:
             return
         except Exception as error:  # noqa: BLE001 -- whatever it is, it is the finding
             self._fail("shared", type(error).__name__, _text(error))
+        wanted[pair[0]] = wanted[pair[1]]
         self._same("shared", got, wanted)
 
     def _named(self, extents: Extents, values: dict[str, Any]) -> dict[str, int]:

@@ -1,0 +1,72 @@
+"""Stores that read what they overwrite, in more elements than lanes (architecture, section 4: snapshots).
+
+    for block: copy[...] = value            for block: x[...] = copy[...]
+
+The new values of an instance's elements go to a buffer first; once all are there, and all lanes have read what they
+need, they go where they belong.
+"""
+
+from __future__ import annotations
+
+from intent import kir
+from intent.construct.alias import alias_class
+from intent.construct.context import Context
+from intent.construct.definitions import Definitions
+from intent.construct.frame import Frame
+from intent.construct.held import Held
+from intent.construct.plan import Inner
+from intent.construct.point import Point
+from intent.construct.traversal import Walk, close_loop, walk_axes
+from intent.construct.writes import store_at
+from intent.kir.walk import operands_of, regions_of, walk
+from intent.types import Extent
+
+Axes = list[tuple[int, str, Extent, Inner]]
+
+
+def steers_itself(op: kir.Store, definitions: Definitions) -> bool:
+    """Whether where a store goes depends on what it overwrites: then all of it must be decided at once."""
+    pending = [*op.relation.coordinates, *([] if op.valid is None else [op.valid])]
+    seen: set[int] = set()
+    while pending:
+        value = pending.pop()
+        producer = definitions.op.get(value.id)
+        if value.id in seen or producer is None:
+            continue
+        seen.add(value.id)
+        for inner in (producer, *(o for r in regions_of(producer) for o in walk(r))):
+            if isinstance(inner, kir.Load) and alias_class(inner.source) == alias_class(op.target):
+                return True
+            pending += operands_of(inner)
+    return False
+
+
+def copied_store(c: Context, op: kir.Store, owned: dict[int, Point], inner: Axes, frame: Frame) -> None:
+    """Store through a buffer. ``owned``: the instance's own coordinates; ``inner``: the axes that it walks."""
+    scope = c.emitter.current
+    walked = walk_axes(c, inner, c.used_dims(owned.values(), frame), frame)
+    value = c.evaluate(op.value, _at(op, owned, walked), frame).fragment
+    lanes = tuple(d for d in value.dims if d not in walked.lanes)
+    around, c.holding = c.holding, scope
+    held = Held.allocate(
+        c, op.value, lanes, tuple(e for _, _, e, _ in inner), op.value.name or op.target.name
+    )
+    c.holding = around
+    c.hold_scopes[held.buffer.id] = scope
+    held.write(c, value, *(walked.points[axis] for axis, *_ in inner))
+    _close(c, walked)
+    held.settle(c)
+    c.fence(c.resource(op.target)[1])
+    walked = walk_axes(c, inner, c.used_dims(owned.values(), frame), frame)
+    moved = held.read(c, *(walked.points[axis] for axis, *_ in inner))
+    store_at(c, op, _at(op, owned, walked), moved, frame)
+    _close(c, walked)
+
+
+def _at(op: kir.Store, owned: dict[int, Point], walked: Walk) -> tuple[Point, ...]:
+    return tuple({**owned, **walked.points}[k] for k in range(op.value.rank))
+
+
+def _close(c: Context, walked: Walk) -> None:
+    for loop in reversed(walked.loops):
+        close_loop(c, loop, (), ())

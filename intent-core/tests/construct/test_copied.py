@@ -1,0 +1,113 @@
+"""Stores that read what they overwrite, in more elements than lanes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import intent
+import intent.language as I
+from intent.construct import analyze, construct, serial
+from intent.diagnostics import PlanError
+from intent.frontend import lower
+from intent.physical.verify import verify
+from intent.planning import default_plan, minimal_plan
+from intent.provider.registry import registry
+from intent.reference.physical import execute
+
+CAPABILITIES = registry().get("reference").capabilities
+
+
+@intent.kernel
+def shift(x: I.InOut[I.i32, ("M", "N")]):
+    N = x.shape[1]
+    x[:, 1:N] = x[:, 0 : N - 1] + 1
+
+
+@intent.kernel
+def turn(x: I.InOut[I.i32, ("N", "N")]):
+    x[...] = I.transpose(x[...])
+
+
+@intent.kernel
+def permuted(x: I.InOut[I.i32, ("N",)], at: I.In[I.i32, ("N",)]):
+    x[...] = I.gather(x, index=at[...])
+
+
+@intent.kernel
+def in_points(x: I.InOut[I.i32, ("M", "N")]):
+    N = x.shape[1]
+    for i in I.parallel(I.domain(0, x.shape[0])):
+        x[i, 0 : N - 1] = x[i, 1:N] * 2
+
+
+@intent.kernel
+def goes_where_it_says(x: I.InOut[I.i32, ("N",)]):
+    at = I.cast(x[...], I.index)
+    I.scatter_unique(x, index=at, value=x[...] + 0)
+
+
+def _arguments():
+    rng = np.random.default_rng(4)
+    return {
+        "shift": ({"x": rng.integers(0, 99, (3, 37), dtype=np.int32)}, {"M": 3, "N": 37}),
+        "turn": ({"x": rng.integers(0, 99, (9, 9), dtype=np.int32)}, {"N": 9}),
+        "permuted": (
+            {"x": np.arange(41, dtype=np.int32), "at": rng.permutation(41).astype(np.int32)},
+            {"N": 41},
+        ),
+        "in_points": ({"x": rng.integers(0, 99, (4, 21), dtype=np.int32)}, {"M": 4, "N": 21}),
+    }
+
+
+def _wanted(name, x, at=None):
+    if name == "shift":
+        return np.concatenate((x[:, :1], x[:, :-1] + 1), axis=1)
+    if name == "in_points":
+        return np.concatenate((x[:, 1:] * 2, x[:, -1:]), axis=1)
+    return x.T if name == "turn" else x[at]
+
+
+@pytest.mark.parametrize("kernel", [shift, turn, permuted, in_points])
+@pytest.mark.parametrize("block", [1, 4, 64])
+@pytest.mark.parametrize("inside", [True, False])
+def test_any_block_gives_what_it_gives_at_once(kernel, block, inside):
+    lowered = lower(kernel, {})
+    analysis = analyze(lowered)
+    views, extents = _arguments()[str(lowered.name)]
+    wanted = _wanted(str(lowered.name), **views).copy()
+    plan = minimal_plan(analysis, CAPABILITIES, extents)
+    (group,) = plan.groups
+    group = replace(
+        group,
+        inner=tuple((label, serial(block)) for label in analysis.inner),
+        instance=() if inside else group.instance,
+    )
+    program = construct(lowered, replace(plan, groups=(group,)), analysis)
+    verify(program, lowered)
+    execute(program, views, {}, extents, order=np.random.default_rng(1), find_races=True)
+    np.testing.assert_array_equal(views["x"], wanted)
+
+
+def test_the_default_plan_does_not_grow_with_the_array():
+    analysis = analyze(lower(shift, {}))
+    plan = default_plan(analysis, CAPABILITIES, {"M": 3, "N": 5_000_000})
+    assert max(inner.size for _, inner in plan.groups[0].inner) <= 32768
+
+
+def test_where_the_destinations_are_overwritten_too_all_is_decided_at_once():
+    lowered = lower(goes_where_it_says, {})
+    analysis = analyze(lowered)
+    plan = minimal_plan(analysis, CAPABILITIES, {"N": 16})
+    x = np.random.default_rng(2).permutation(16).astype(np.int32)
+    wanted = np.zeros_like(x)
+    wanted[x] = x
+    program = construct(lowered, plan, analysis)
+    execute(program, {"x": x}, {}, {"N": 16}, find_races=True)
+    np.testing.assert_array_equal(x, wanted)
+    (group,) = plan.groups
+    walked = replace(group, inner=tuple((label, serial(1)) for label, _ in group.inner))
+    with pytest.raises(PlanError, match="what it overwrites says"):
+        construct(lowered, replace(plan, groups=(walked,)), analysis)
