@@ -36,7 +36,7 @@ _FEW: Final = (3, 2, 4, 5, 1, 6, 8)
 _SMALL: Final = (4, 3, 5, 2, 1, 6, 8)
 _TRIES: Final = 4096
 _EACH: Final = 4
-_AGAIN: Final = 4
+_AGAIN: Final = 2
 Binding = dict[Atom, int]
 
 
@@ -89,7 +89,7 @@ class Inputs:
 
 
 def index_views(kernel: kir.Kernel) -> tuple[str, ...]:
-    """The views, in order, whose elements reach a coordinate, a bound, an extent or a bin."""
+    """The views (or their alias groups), in order, whose elements reach a coordinate, a bound, an extent or a bin."""
     made: dict[int, kir.Op] = {r.id: op for op in walk(kernel.body) for r in op.results}
     values: dict[int, kir.Value] = {v.id: v for op in walk(kernel.body) for v in op.results}
     owner = {a.id: op for op in walk(kernel.body) for region in regions_of(op) for a in region.args}
@@ -121,11 +121,11 @@ def index_views(kernel: kir.Kernel) -> tuple[str, ...]:
             continue
         seen.add(value.id)
         if isinstance(source, kir.Load) and isinstance(source.source, kir.View):
-            found.add(source.source.name)
+            found.add(source.source.alias or source.source.name)
         wanted += operands_of(source)
         for region in regions_of(source):
             wanted += region.yields
-    return tuple(view.name for view in kernel.views if view.name in found)
+    return tuple(dict.fromkeys(p for view in kernel.views if (p := view.alias or view.name) in found))
 
 
 def _measured(shape: tuple[Extent, ...], values: Mapping[int, kir.Value]) -> list[kir.Value]:

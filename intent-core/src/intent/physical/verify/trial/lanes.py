@@ -1,8 +1,9 @@
 """How many lanes of a dim a trial has to compute: those that are members, and two that are not.
 
 At small extents most lanes of a block are padding. Padding lanes are all alike, so two of them show what any of them
-would do wrong. A dim is cut short only if nothing can tell: every access along it is masked by a test against a known
-bound, whatever is reduced along it comes from such a read or such a choice, and its lane numbers are not data.
+would do wrong. A dim is cut short only if nothing can tell: every access along it is masked, whatever is reduced along
+it comes from such a read or such a choice, all these tests are against one known bound, which is no less than the
+axes that are accessed (a test of the author's may be against less), and its lane numbers are not data.
 """
 
 from __future__ import annotations
@@ -53,9 +54,9 @@ class _Lanes:
         """Index values that are a lane number, plus something not negative, plus a known number."""
         self.tests: dict[int, Tests] = {}
         """Per predicate: lanes of a dim from this number on fail it."""
-        self.masked: dict[int, frozenset[Dim]] = {}
-        """Dims along which a value is nothing on lanes that fail a test."""
-        self.need: dict[Dim, int] = {}
+        self.masked: dict[int, Tests] = {}
+        """Per value: lanes of a dim from this number on are nothing."""
+        self.members: dict[Dim, set[int]] = {}
         self.whole: set[Dim] = set()
         self.renamed: list[tuple[Dim, Dim]] = []
         for segment in program.segments:
@@ -68,11 +69,12 @@ class _Lanes:
             self.bounds.see(op)
             for inner in regions_of(op):
                 # What a loop carries is masked if what it yields is; the first value is the identity.
-                self.masked |= {a.id: frozenset(a.dims) for a in inner.args}
+                self.masked |= {a.id: dict.fromkeys(a.dims, 0) for a in inner.args}
                 self._region(inner)
                 for result, value in zip(op.results, inner.yields, strict=False):
-                    before = self.masked.get(result.id, frozenset(result.dims))
-                    self.masked[result.id] = before & self.masked.get(value.id, frozenset())
+                    found = self.masked.get(value.id, _NO_TESTS)
+                    before = self.masked.get(result.id, found)
+                    self.masked[result.id] = _both(before, found)
             self._op(op)
 
     def _op(self, op: Op) -> None:
@@ -85,7 +87,7 @@ class _Lanes:
                 self._access(op)
             case Cast() | Bitcast() | Broadcast():
                 self._data(op.value)
-                self.masked[op.result.id] = self.masked.get(op.value.id, frozenset())
+                self.masked[op.result.id] = self.masked.get(op.value.id, _NO_TESTS)
                 self.tests[op.result.id] = self.tests.get(op.value.id, _NO_TESTS)
             case Rename():
                 self.renamed.append((op.source, op.target))
@@ -95,8 +97,8 @@ class _Lanes:
             case Scan():
                 self._met((op.dim,), *op.operands)
             case Contract():
-                either = self.masked.get(op.lhs.id, frozenset()) | self.masked.get(op.rhs.id, frozenset())
-                self.whole |= set(op.dims) - either
+                a, b = (self.masked.get(v.id, _NO_TESTS) for v in (op.lhs, op.rhs))
+                self._reduced(op.dims, {**a, **b})
             case Constant() | LaunchValue():
                 pass
             case _:
@@ -111,7 +113,14 @@ class _Lanes:
     def _met(self, dims: tuple[Dim, ...], *values: Fragment) -> None:
         for value in values:
             self._data(value)
-            self.whole |= set(dims) - self.masked.get(value.id, frozenset())
+            self._reduced(dims, self.masked.get(value.id, _NO_TESTS))
+
+    def _reduced(self, dims: tuple[Dim, ...], masked: Tests) -> None:
+        for dim in dims:
+            if dim in masked:
+                self.members.setdefault(dim, set()).add(masked[dim])
+            else:
+                self.whole.add(dim)
 
     def _access(self, op: Load | Store | Atomic) -> None:
         resource = op.source if isinstance(op, Load) else op.target
@@ -121,11 +130,17 @@ class _Lanes:
         dims = {d for c in op.coordinates for d in c.dims} if isinstance(op, Load) else set(op.dims)
         for dim in dims:
             if dim in tests:
-                self.need[dim] = max(self.need.get(dim, 0), tests[dim])
+                self.members.setdefault(dim, set()).add(tests[dim])
             elif not isinstance(resource, Buffer):
                 self.whole.add(dim)
         if isinstance(op, Load):
-            self.masked[op.result.id] = frozenset(tests)
+            self.masked[op.result.id] = tests
+        for coordinate, extent in zip(op.coordinates, resource.shape, strict=True):
+            found = self.along.get(coordinate.id)
+            if found is None or found[1] or found[0] not in tests:
+                continue
+            if tests[found[0]] < extent.evaluate(self.bounds.extents):
+                self.whole.add(found[0])
 
     def _pointwise(self, op: Pointwise) -> None:
         inside = [v for v in op.operands if v.id in self.along]
@@ -138,16 +153,20 @@ class _Lanes:
         else:
             for value in inside:
                 self._data(value)
-        parts = [self.masked.get(v.id, frozenset()) for v in op.operands]
+        parts = [self.masked.get(v.id, _NO_TESTS) for v in op.operands]
         if op.fn == "select":
-            parts = [frozenset(self.tests.get(op.operands[0].id, _NO_TESTS)) | (parts[1] & parts[2])]
-        joined = frozenset[Dim]().union(*parts) if op.fn in ("mul", "and") else parts[0].intersection(*parts)
-        self.masked[op.result.id] = joined
+            chosen = self.tests.get(op.operands[0].id, _NO_TESTS)
+            self.masked[op.result.id] = {**_both(parts[1], parts[2]), **chosen}
+        elif op.fn in ("mul", "and") and len(parts) == 2:
+            self.masked[op.result.id] = {**parts[0], **parts[1]}
+        else:
+            joined = parts[0]
+            for part in parts[1:]:
+                joined = _both(joined, part)
+            self.masked[op.result.id] = joined
         if op.fn == "and":
             a, b = (self.tests.get(v.id, _NO_TESTS) for v in op.operands)
-            self.tests[op.result.id] = {
-                d: min(x for x in (a.get(d), b.get(d)) if x is not None) for d in {*a, *b}
-            }
+            self.tests[op.result.id] = {**a, **b, **{d: min(a[d], b[d]) for d in a.keys() & b.keys()}}
 
     def _compared(self, op: Pointwise) -> None:
         left, right = op.operands
@@ -157,24 +176,26 @@ class _Lanes:
                 continue
             dim, offset = self.along[here.id]
             if op.fn in table:
-                self.tests[op.result.id] = {dim: max(0, known + table[op.fn] - offset)}
+                self.tests[op.result.id] = self.masked[op.result.id] = {
+                    dim: max(0, known + table[op.fn] - offset)
+                }
             elif op.fn == "eq":
                 self.whole.add(dim)
-            if op.fn in table:
-                self.masked[op.result.id] = frozenset({dim})
+
+
+def _both(a: Tests, b: Tests) -> Tests:
+    """What holds of two values together: lanes that are nothing in both."""
+    return {d: max(a[d], b[d]) for d in a.keys() & b.keys()}
 
 
 def live_lanes(program: Program, extents: Mapping[Atom, int]) -> dict[Dim, int]:
     """The number of lanes to compute per dim, at most its size."""
     lanes = _Lanes(program, extents)
-    tested = {d: n for tests in lanes.tests.values() for d, n in tests.items()}
-    for tests in lanes.tests.values():
-        for dim, bound in tests.items():
-            tested[dim] = max(tested[dim], bound)
     sizes = {}
     for dim in program.dims:
-        short = dim in lanes.need and dim not in lanes.whole
-        sizes[dim] = min(dim.size, max(lanes.need[dim], tested[dim]) + _PADDING) if short else dim.size
+        bounds = {n for n in lanes.members.get(dim, ()) if n}
+        short = len(bounds) == 1 and dim not in lanes.whole
+        sizes[dim] = min(dim.size, max(bounds) + _PADDING) if short else dim.size
     changed = True
     while changed:
         changed = False

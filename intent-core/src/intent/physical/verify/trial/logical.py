@@ -24,6 +24,8 @@ __all__ = ["HANDLERS", "MOST_PASSES", "NOTHING", "Logical", "Unclean", "Undecide
 
 NOTHING: Final = fingerprint("nothing")
 """What storage holds before it is written."""
+MOST_MEMBERS: Final = 100_000
+"""Members of a region beyond which it is a number gone wild, not an extent."""
 MOST_PASSES: Final = 40
 """Passes after which a ``while`` is ended on both sides: its end may rest on the numbers that the ring replaces."""
 
@@ -197,6 +199,8 @@ def _iota(m: Logical, op: kir.Iota) -> None:
     (count,) = m.size(op.result.shape)
     if count < 0:
         raise Unclean("a region ends before it begins")
+    if count > MOST_MEMBERS:
+        raise Unclean("a region has too many members")
     m[op.result] = m.number(op.begin) + m.number(op.step) * np.arange(count, dtype=np.int64)
 
 
@@ -397,6 +401,8 @@ def _for(m: Logical, op: kir.For) -> None:
     begin, end, step = m.number(op.begin), m.number(op.end), m.number(op.step)
     if step < 1:
         raise Unclean("a domain's step is not positive")
+    if end - begin > MOST_MEMBERS:
+        raise Unclean("a domain has too many members")
     if op.parallel:
         m.points.append(Points())
     carries = tuple(m[v] for v in op.inits)
