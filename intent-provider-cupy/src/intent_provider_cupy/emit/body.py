@@ -82,6 +82,8 @@ class Body:
         """Operations that are written elsewhere: what a pipeline copies ahead."""
         self.staged: dict[int, tuple[Tile, str]] = {}
         """Operands that stand in a pipeline's tile: the tile, and the name of the stage's number."""
+        self.carries: set[int] = set()
+        """Variables of loop carries, which statements may change where nobody needs the old value."""
         self.depth = 0
         """Loops around what is being written."""
         self.buffers: dict[int, buffers.Home] = {}

@@ -71,6 +71,10 @@ def _start(body: Body, op: Contract, wide: DType, table: Table) -> tuple[Variabl
     first = typed(literal(0, wide))
     if op.accumulator is not None and late is None:
         first = typed(body.use(op.accumulator, table))
+        carry = body.loops.sole(first.text)
+        if carry is not None and carry.id in body.carries and body.usage.stays(op.accumulator.id):
+            body.flush()
+            return carry, None
     body.flush_keeping([first])
     looped = table.looped(op.result.dims)
     name = body.context.namer.fresh(op.result.name or "sum")

@@ -130,6 +130,7 @@ def _carries(
         text = typed(body.use(init, home)).text
         body.loops.act(f"{mention(variable.id)} = {text};", home, variable.dims, span)
         made.append(variable)
+        body.carries.add(variable.id)
     for result, argument, variable in zip(results, args, made, strict=True):
         _stand(body, argument, variable)
         _stand(body, result, variable)

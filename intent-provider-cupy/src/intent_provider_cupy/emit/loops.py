@@ -108,6 +108,11 @@ class Loops:
             )
             self._write(loop, later)
 
+    def sole(self, text: str) -> Variable | None:
+        """The variable that is all that a text mentions and says."""
+        found = _MENTION.fullmatch(text)
+        return self._variables[int(found[1])] if found is not None else None
+
     def render(self, text: str) -> str:
         """``text`` with every mention replaced by the variable's name and register numbers."""
         return _MENTION.sub(lambda m: self._spelled(self._variables[int(m[1])]), text)
