@@ -58,7 +58,10 @@ def _compare_floats(spec: ViewSpec, got: Array, wanted: Array, bound: Tolerance)
 
 def _spacing(stored: Array, spec: ViewSpec) -> Array:
     """The distance from each value to the next one away from zero, in the output's dtype, as float64."""
-    bits = {"f16": (10, -14), "bf16": (7, -126), "f32": (23, -126), "f64": (52, -1022)}
+    bits = {
+        "f8e4m3fn": (3, -6), "f8e5m2": (2, -14), "f16": (10, -14), "bf16": (7, -126), "f32": (23, -126),
+        "f64": (52, -1022),
+    }  # fmt: skip
     mantissa, least = bits[spec.dtype]
     magnitude = np.abs(stored.astype(np.float64))
     exponent = np.frexp(np.where(np.isfinite(magnitude), magnitude, 1.0))[1] - 1

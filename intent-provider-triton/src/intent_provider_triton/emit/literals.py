@@ -6,6 +6,7 @@ import math
 import struct
 
 from intent.types import DType
+from intent.types.dtypes import BY_NAME
 from intent_provider_triton.emit.value import Prec, Value, Width
 
 TYPES = {
@@ -51,6 +52,10 @@ def literal(value: bool | int | float, dtype: DType) -> Value:
 
 
 def _float_literal(value: float, dtype: DType) -> Value:
+    if dtype.bits == 8 and (value != 0 or math.copysign(1.0, value) < 0):
+        # Triton has no constants of these dtypes but zero.
+        wide = typed(_float_literal(value, BY_NAME["f32"]))
+        return Value(text=f"{wide.text}.to({TYPES[dtype.name]})", prec=Prec.ATOM, dtype=dtype)
     if math.isinf(value) or math.isnan(value):
         text = 'float("nan")' if math.isnan(value) else 'float("inf")'
         sign = "-" if value < 0 else ""

@@ -224,4 +224,25 @@ CASES = (
         extents=sizes("N", 0, 1, 7, 16, 33),
         segments=(segment(""), segment("N")),
     ),
+    Case(
+        name="eight_bit_floats",
+        # Padding lanes carry identities and constants of dtypes that have no arithmetic of their own.
+        kernel=k.eight_bit_floats,
+        parameters=(
+            view("a", "f8e4m3fn", "M N", normal(3)),
+            view("b", "f8e5m2", "M N", normal(3)),
+            out("low", "f8e4m3fn", "M"),
+            out("high", "f8e5m2", "M"),
+            out("where", "i64", "M"),
+            out("capped", "f8e4m3fn", "M N"),
+        ),
+        oracle=lambda v: {
+            "low": v.a.min(axis=1),
+            "high": v.b.max(axis=1),
+            "where": v.a.argmax(axis=1),
+            "capped": np.minimum(v.a, 1.5),
+        },
+        extents=sizes("M N", (0, 3), (1, 1), (5, 7), (3, 130)),
+        segments=(segment("M"), segment("M"), segment("M"), segment("M N")),
+    ),
 )

@@ -113,3 +113,18 @@ def trace_and_symmetric_sum(x: I.In[I.f32, ("N", "N")], trace: I.Out[I.f32, ()],
     v = x[...]
     trace[...] = I.reduce.sum(I.mask(v, i[:, None] == i[None, :], 0.0), axis=(0, 1))
     rows[...] = I.reduce.sum(v + I.transpose(v), axis=1)
+
+
+@intent.kernel
+def eight_bit_floats(
+    a: I.In[I.f8e4m3fn, ("M", "N")],
+    b: I.In[I.f8e5m2, ("M", "N")],
+    low: I.Out[I.f8e4m3fn, ("M",)],
+    high: I.Out[I.f8e5m2, ("M",)],
+    where: I.Out[I.i64, ("M",)],
+    capped: I.Out[I.f8e4m3fn, ("M", "N")],
+):
+    low[...] = I.reduce.min(a[...], axis=1)
+    high[...] = I.reduce.max(b[...], axis=1)
+    where[...] = I.cast(I.arg_reduce.max(a[...], axis=1)[1], I.i64)
+    capped[...] = I.select(a[...] > 1.5, 1.5, a[...])
