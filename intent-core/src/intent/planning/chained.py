@@ -10,7 +10,9 @@ from intent.construct import Analysis
 from intent.kir.walk import walk
 
 HEAD = 128
-"""The longest head that is planned for when nothing is known."""
+"""The longest head that is planned for when nothing is known, and that four warps hold."""
+LONGEST_HEAD = 256
+"""The longest head whose results one instance holds; a longer one is walked, and the chain computed for every part."""
 _COMPARISONS = ("lt", "le", "gt", "ge")
 
 
@@ -30,9 +32,10 @@ class Chain:
         """Rows of an instance (one H200, 128 values a row: 64 x 64 under a mask, 128 x 64 without one)."""
         return 64 if self.masked else 128
 
-    @property
-    def knobs(self) -> dict[str, int]:
-        """Provider settings: with a mask there are two loops to fit registers and shared memory for."""
+    def knobs(self, head: int) -> dict[str, int]:
+        """Provider settings for heads of ``head`` lanes: a mask makes two loops, a long head twice the results."""
+        if head > HEAD:
+            return {"num_warps": 8, "num_stages": 2}
         if self.masked:
             return {"num_warps": 4, "num_stages": 3, "maxnreg": 168}
         return {"num_warps": 4, "num_stages": 2}

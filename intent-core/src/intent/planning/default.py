@@ -25,7 +25,7 @@ from intent.construct.groups import Group, GroupAxis
 from intent.construct.plan import knobs
 from intent.kir.walk import walk
 from intent.physical import Guard
-from intent.planning.chained import HEAD, chain_of, heads_of
+from intent.planning.chained import HEAD, LONGEST_HEAD, chain_of, heads_of
 from intent.planning.collisions import arranged
 from intent.planning.legal import bound_of, divisible, legal, must_be_whole, power_of_two, size_of
 from intent.planning.tiles import NARROW, Tile, tile_of
@@ -100,7 +100,9 @@ class _Planner:
         if not axis.extent.launch_visible:
             return serial(min(RUN_TIME_BLOCK, power_of_two(value)))
         tile = self.tiles.get(label, NARROW)
-        if "contract" in axis.roles and "fold" not in axis.roles and value <= tile.whole:
+        narrow = all(t is NARROW for t in self.tiles.values())
+        whole = LONGEST_HEAD if label in self.heads and narrow else tile.whole
+        if "contract" in axis.roles and "fold" not in axis.roles and value <= whole:
             return self._resident(axis.extent, max(16, power_of_two(value)))
         if axis.roles & {"contract", "fold"}:
             block = min(tile.summed, max(16, power_of_two(value)))
@@ -194,9 +196,9 @@ class _Planner:
                 block = min(widest, max(16, power_of_two(sizes[axis.label])))
                 self._divide(axis.extent, block)
             instance.append((axis.label, block))
-        self.knobs.update(
-            chain.knobs if chain is not None else {"num_warps": 8 if large else 4, "num_stages": 3}
-        )
+        head = max((i.size for label, i in inner.items() if label in self.heads), default=1)
+        plain = {"num_warps": 8 if large else 4, "num_stages": 3}
+        self.knobs.update(plain if chain is None else chain.knobs(head))
         grouped = (
             self._grouping(dict(instance), sizes, matrix) if len(matrix) == 2 and len(instance) >= 2 else 1
         )
