@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 import intent
 import intent.language as I
+from intent.construct.plan import GroupPlan, Plan, serial
 
 
 @intent.kernel
@@ -31,6 +34,18 @@ def test_a_product_moves_its_matrices_and_multiplies_every_pair(explained):
     assert moved(report, "read", "a").requested.value == 4 * M * K * columns
     assert moved(report, "read", "b").requested.value == 4 * K * N * rows
     assert work.requested.value == 4 * (M * K * columns + K * N * rows + M * N)
+
+
+@pytest.mark.parametrize("k", [1, 16, 50, 64])
+@pytest.mark.parametrize("block", [1, 16])
+def test_a_product_in_blocks_multiplies_no_more(block, k):
+    """Loops may be split into full blocks and a rest: together they count what there is."""
+    group = GroupPlan(instance=(("axis_M", 16), ("axis_N", 16)), inner=(("axis_K", serial(block)),))
+    artifact = intent.compile(matmul, "reference", plan=Plan(groups=(group,)))
+    report = artifact.report({"M": 30, "N": 40, "K": k})
+    assert report.work.operations.value == 2 * 30 * 40 * k
+    assert moved(report, "read", "a").requested.value == 4 * 30 * k * 3
+    assert moved(report, "read", "b").requested.value == 4 * 40 * k * 2
 
 
 def test_without_extents_the_counts_are_expressions(explained):

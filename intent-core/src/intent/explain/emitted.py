@@ -43,8 +43,6 @@ def _commented(lines: list[str], said: Mapping[str, tuple[int, ...]]) -> list[tu
                 blocks.pop()
         quoted = next((said.get(text.removeprefix(c)) for c in _COMMENTS if text.startswith(c)), None)
         if quoted is not None:
-            if blocks and blocks[-1][0] == depth:
-                blocks.pop()
             blocks.append((depth, quoted))
         found.append(blocks[-1][1] if text and blocks else ())
     return found
