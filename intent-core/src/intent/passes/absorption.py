@@ -62,7 +62,8 @@ def _absorb(b: Builder, loop: ph.Loop) -> bool:
             if new is None:
                 return False
             yields.append(new)
-        body = remove_dead(replace(loop.body, ops=tuple(ops), yields=tuple(yields)))
+        needed = {y.id for y in yields} | {test.id for n in loop.narrowed for test in n.tests}
+        body = remove_dead(replace(loop.body, ops=tuple(ops), yields=tuple(yields)), needed)
     if _work(body) >= _work(loop.body):
         return False
     b.append(replace(loop, body=body, summary=()))

@@ -27,6 +27,7 @@ from intent.passes.permissions import Permissions
 from intent.passes.ranges import Range, Ranges
 from intent.passes.rewriting import rewrite_loops
 from intent.physical.walk import operands_of, walk
+from intent.types.extent import Symbol
 
 LARGEST: Final = 100
 """Operations of a body, those of nested loops included, that may be written twice."""
@@ -130,7 +131,17 @@ def _beyond(b: Builder, ranges: Ranges, loop: ph.Loop, high: ph.Fragment) -> ph.
     step = b.known.value(loop.step)
     assert isinstance(step, int)
     gap = _from_begin(b, loop, ranges.shifted(high, step))
-    return _place(b, loop, b.pointwise("maximum", gap, b.index(0)))
+    if not _size(b, gap):
+        gap = b.pointwise("maximum", gap, b.index(0))
+    return _place(b, loop, gap)
+
+
+def _size(b: Builder, value: ph.Fragment) -> bool:
+    """Whether the value is a sum of products of views' extents, which are never negative."""
+    op = b.known.definition.get(value.id)
+    return isinstance(op, ph.LaunchValue) and all(
+        k > 0 and all(isinstance(atom, Symbol) for atom in monomial) for monomial, k in op.extent.terms
+    )
 
 
 def _from_begin(b: Builder, loop: ph.Loop, index: ph.Fragment) -> ph.Fragment:
@@ -158,9 +169,19 @@ def _split(b: Builder, loop: ph.Loop, cut: _Cut) -> None:
         _part(b, loop, cut.after, at, loop.end, inits, last=True)
         return
     full = (*cut.before, *cut.after)
-    inits = _part(b, loop, full, at, b.pointwise("minimum", cut.high, loop.end), inits)
+    inits = _part(b, loop, full, at, _within(b, cut.high, loop), inits)
     _fence(b, loop)
     _part(b, loop, (), cut.high, loop.end, inits, last=True)
+
+
+def _within(b: Builder, high: ph.Fragment, loop: ph.Loop) -> ph.Fragment:
+    """The lesser of where full blocks end and where the loop does; ``N // 64 * 64`` is within ``N``."""
+    whole = b.known.definition.get(high.id)
+    if isinstance(whole, ph.Pointwise) and whole.fn == "mul" and _size(b, loop.end):
+        blocks = b.known.definition.get(whole.operands[0].id)
+        if isinstance(blocks, ph.Pointwise) and blocks.operands == (loop.end, loop.step):
+            return high
+    return b.pointwise("minimum", high, loop.end)
 
 
 def _fence(b: Builder, loop: ph.Loop) -> None:
