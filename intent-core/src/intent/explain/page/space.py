@@ -133,6 +133,6 @@ def _legend() -> Html:
         ("vague", "where data decides"),
     ]
     marks = [tag("span", tag("i", class_=f"swatch {name}"), text) for name, text in items]
-    shades = tag("span", tag("i", class_="swatch order"), "programs, light to dark in the order of their ids")
+    shades = tag("span", tag("i", class_="swatch order"), "programs, shaded in the order of their ids")
     tiles = tag("span", tag("i", class_="swatch pass"), "solid: first pass; pale: all passes")
     return tag("p", join([*marks, tiles, shades]), class_="legend")
