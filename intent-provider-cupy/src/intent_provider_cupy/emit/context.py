@@ -69,10 +69,11 @@ class Run:
     """How many neighbouring lanes a thread holds: ``length`` if all ``needs`` hold, one if not or if nobody cares."""
 
     length: int
+    wanted: bool = False
     needs: list[str] = field(default_factory=list)
 
     def line(self, name: str) -> str:
         """The definition of the constant."""
-        if not self.needs:
-            return f"constexpr int {name} = 1;"
+        if not self.wanted or not self.needs:
+            return f"constexpr int {name} = {self.length if self.wanted else 1};"
         return f"constexpr int {name} = {' && '.join(self.needs)} ? {self.length} : 1;"

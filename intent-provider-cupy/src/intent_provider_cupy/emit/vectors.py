@@ -171,6 +171,7 @@ def vector_of(body: Body, op: Load | Store | Atomic, dims: tuple[Dim, ...], tabl
         if prover.counts(op.coordinates[-1]) and prover.together(op.valid) and prover.strides(op):
             facts = _facts(body, prover, op, length)
             if (run := table.runs.get(dim)) is not None:
+                body.runs[run].wanted = True
                 body.runs[run].needs += [f for f in facts if f not in body.runs[run].needs]
                 return Vector(dim=dim, length=length, condition=f"{run} >= {length}")
             return Vector(dim=dim, length=length, condition=" && ".join(facts) or "true")
