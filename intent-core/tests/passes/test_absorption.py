@@ -234,6 +234,58 @@ def test_a_weight_that_the_maximum_leaves_out_keeps_its_own_exponent(stages, rng
     assert not made.changed("absorption")
 
 
+@intent.fn
+def guarded_merge(a, b):
+    """Factors that are 0 for an empty side, and a maximum that is not guarded."""
+    peak = I.maximum(a.peak, b.peak)
+    left = I.select(a.peak == -I.inf, 0.0, I.exp(a.peak - peak))
+    right = I.select(b.peak == -I.inf, 0.0, I.exp(b.peak - peak))
+    return I.record(
+        peak=peak,
+        total=a.total * left + b.total * right,
+        out=a.out * left[:, None] + b.out * right[:, None],
+    )
+
+
+@intent.kernel
+def guarded(
+    q: I.In[I.f32, ("M", 4)],
+    k: I.In[I.f32, ("N", 4)],
+    v: I.In[I.f32, ("N", 3)],
+    keep: I.In[I.i32, ("M",)],
+    y: I.Out[I.f32, ("M", 3)],
+    peak: I.Out[I.f32, ("M",)],
+):
+    M = q.shape[0]
+    axis = I.domain(0, k.shape[0])
+    start = I.record(peak=I.full((M,), -I.inf, I.f32), total=I.zeros((M,), I.f32), out=I.zeros((M, 3), I.f32))
+    s = I.region_fold(
+        source=I.record(k=k[axis, :], v=v[axis, :], at=I.indices(axis)),
+        axis=0,
+        summarize=attend,
+        combine=guarded_merge,
+        identity=start,
+        operands=(q[...], I.cast(keep[...], I.index)),
+    )
+    y[...] = I.select(s.total[:, None] > 0.0, s.out / s.total[:, None], 0.0)
+    peak[...] = s.peak
+
+
+@pytest.mark.parametrize(("m", "n"), EXTENTS)
+def test_factors_that_are_nothing_for_an_empty_side(stages, rng, m, n):
+    """Rows without a member stay free of ``inf - inf`` although the author's maximum is not guarded."""
+    given, wanted = drawn(rng, m, n)
+    made = stages(guarded, BLOCKS, given, wanted, tolerance=1e-5)
+    assert made.changed("absorption")
+    for loop in made.loops():
+        wide = [
+            op
+            for op in loop.body.ops
+            if isinstance(op, Pointwise) and op.fn == "exp" and len(op.result.dims) > 1
+        ]
+        assert len(wide) == 1
+
+
 def test_half_precision_weights_take_the_factor_before_they_are_rounded(stages, rng):
     @intent.fn
     def narrow(kv, q):

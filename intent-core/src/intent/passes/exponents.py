@@ -45,13 +45,13 @@ class Exponents:
         return self.b.pointwise("select", op.operands[0], inner, op.operands[2], name=value.name)
 
     def _exponential(self, op: ph.Pointwise, factor: ph.Fragment) -> ph.Fragment | None:
-        other = self.b.known.definition.get(self.b.known.plain(factor).id)
+        other, empty = self._factor(factor)
         self.b.span, self.b.origin = op.span, op.origin
-        if not isinstance(other, ph.Pointwise) or other.fn != op.fn:
+        if other is None or other.fn != op.fn:
             return None
         if (op.approximate, op.flush_to_zero) != (other.approximate, other.flush_to_zero):
             return None
-        exponent = self._joined(op.operands[0], other.operands[0])
+        exponent = self._joined(op.operands[0], other.operands[0], empty)
         if exponent is None:
             return None
         return self.b.pointwise(
@@ -62,8 +62,26 @@ class Exponents:
             flush_to_zero=op.flush_to_zero,
         )
 
-    def _joined(self, first: ph.Fragment, second: ph.Fragment) -> ph.Fragment | None:
-        """``(a - b) + (b - c)``, or both times the same factor, as ``a - c``."""
+    def _factor(self, factor: ph.Fragment) -> tuple[ph.Pointwise | None, ph.Fragment | None]:
+        """The exponential that a factor is, and the maximum for which it is 0 where that is -inf, if it says so."""
+        op = self.b.known.definition.get(self.b.known.plain(factor).id)
+        if isinstance(op, ph.Pointwise) and op.fn == "select" and self.b.known.value(op.operands[1]) == 0:
+            test = self.b.known.definition.get(self.b.known.plain(op.operands[0]).id)
+            inner = self.b.known.definition.get(self.b.known.plain(op.operands[2]).id)
+            if isinstance(test, ph.Pointwise) and isinstance(inner, ph.Pointwise):
+                for k in (0, 1):
+                    if self._is_nothing(test, self.b.known.plain(test.operands[k])):
+                        return inner, self.b.known.plain(test.operands[k])
+        return (op, None) if isinstance(op, ph.Pointwise) else (None, None)
+
+    def _joined(
+        self, first: ph.Fragment, second: ph.Fragment, empty: ph.Fragment | None
+    ) -> ph.Fragment | None:
+        """``(a - b) + (b - c)``, or both times the same factor, as ``a - c``.
+
+        ``empty``: the maximum for which the second exponential gives way to 0. Then ``a`` is -inf throughout, and
+        ``a - c`` has to be, also where ``c`` is.
+        """
         x, y = (self.b.known.definition.get(f.id) for f in (first, second))
         if not isinstance(x, ph.Pointwise) or not isinstance(y, ph.Pointwise) or x.fn != y.fn:
             return None
@@ -71,13 +89,31 @@ class Exponents:
             for j in (0, 1):
                 for k in (0, 1):
                     if x.operands[j] == y.operands[k] or self._equal(x.operands[j], y.operands[k]):
-                        inner = self._joined(x.operands[1 - j], y.operands[1 - k])
+                        scale = self.b.known.value(x.operands[j])
+                        if empty is not None and (scale is None or not scale > 0):
+                            continue
+                        inner = self._joined(x.operands[1 - j], y.operands[1 - k], empty)
                         if inner is not None:
                             return self.b.pointwise("mul", inner, x.operands[j])
             return None
-        if x.fn != "sub" or not self._cancels(x.operands[1], y.operands[0], x.operands[0]):
+        a, b, c = x.operands[0], y.operands[0], y.operands[1]
+        if x.fn != "sub" or not self._cancels(x.operands[1], b, a):
             return None
-        return self.b.pointwise("sub", x.operands[0], y.operands[1])
+        if empty is not None:
+            if self.b.known.plain(b) != empty or not self._maximum_of(empty, a):
+                return None
+            c = self._finite(c)
+        return self.b.pointwise("sub", a, c)
+
+    def _finite(self, c: ph.Fragment) -> ph.Fragment:
+        """The maximum, 0 where it is that of nothing; unchanged where the author has that already."""
+        op = self.b.known.definition.get(self.b.known.plain(c).id)
+        if isinstance(op, ph.Pointwise) and op.fn == "select":
+            test = self.b.known.definition.get(self.b.known.plain(op.operands[0]).id)
+            if self._is_nothing(test, self.b.known.plain(op.operands[2])):
+                return c
+        nothing = self.b.constant(-math.inf, c.dtype)
+        return self.b.pointwise("select", self.b.compare("eq", c, nothing), self.b.constant(0.0, c.dtype), c)
 
     def _equal(self, a: ph.Fragment, b: ph.Fragment) -> bool:
         value = self.b.known.value(a)
