@@ -7,7 +7,14 @@ import pytest
 
 import intent
 import intent.language as I
-from intent.diagnostics import LaunchCondition, ReadBeforeWrite, UnsupportedSyntax, WrongKind
+from intent.diagnostics import (
+    LaunchCondition,
+    NameMayBeUndefined,
+    NotSupportedYet,
+    ReadBeforeWrite,
+    UnsupportedSyntax,
+    WrongKind,
+)
 from intent.language.definitions import kernel
 
 X = I.In[I.f32, ("N",)]
@@ -163,3 +170,29 @@ def test_an_index_under_a_condition_is_not():
     y = np.zeros(3, np.float32)
     intent.compile(one_element, provider="reference")(np.arange(3, dtype=np.float32), 2, y)
     assert y.tolist() == [2, -1, 0]
+
+
+OFFSET = 1.0
+
+
+@kernel
+def local_name(x: X, y: Y):
+    OFFSET = OFFSET + 1.0  # noqa: F823
+    y[...] = x[...] * OFFSET
+
+
+def test_a_name_that_is_assigned_is_never_the_one_outside(refused):
+    refused(local_name, NameMayBeUndefined, "OFFSET")
+
+
+@kernel
+def data_sized(x: I.In[I.i32, ("N",)], y: Y):
+    t = I.buffer((x[0],), I.f32, init=0.0)
+    y[...] = t[...]
+
+
+def test_a_buffer_of_an_extent_from_data():
+    with pytest.raises(NotSupportedYet) as found:
+        intent.compile(data_sized, provider="reference")
+    assert found.value.span is not None
+    assert "I.buffer" in found.value.span.source

@@ -19,7 +19,7 @@ from intent.construct.ownership import Owned
 from intent.construct.plan import Inner
 from intent.construct.point import Point
 from intent.construct.traversal import close_loop, walk_axes
-from intent.diagnostics import PlanError
+from intent.diagnostics import NotSupportedYet
 from intent.types import Extent
 from intent.types.extent import const
 
@@ -73,8 +73,10 @@ def _shape(c: Context, op: kir.BufferAlloc) -> tuple[Extent, ...]:
     for e in op.buffer.shape:
         bound = c.analysis.upper_bound(e)
         if bound is None:
-            raise PlanError(
-                f"buffer {op.buffer.name} has an extent that is not known before launch: {e}", span=op.span
+            raise NotSupportedYet(
+                f"buffer '{op.buffer.name}', whose extent nothing known before launch bounds,",
+                fix="give it an extent that arguments bound, and use a part of it: t[0:n]",
+                span=op.span,
             )
         found.append(bound)
     return tuple(found)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from intent.diagnostics import ConditionNotScalar, IntentError, Recursion, UnsupportedSyntax
 from intent.frontend.builder import Builder
+from intent.frontend.liveness import assigned
 from intent.frontend.normalise import RESULT
 from intent.frontend.preparation import Preparation
 from intent.frontend.scope import Scope, wrap_default
@@ -46,6 +47,7 @@ class Lowering:
         self.stack: list[Definition[...]] = []
         self.sites: tuple[Span, ...] = ()
         self.captured: dict[str, object] = {}
+        self._locals: dict[Definition[...], Mapping[str, int]] = {}
         self._expressions = expressions
         self._statements = statements
         self._preparation = Preparation(self)
@@ -159,7 +161,9 @@ class Lowering:
     def run(self, definition: Definition[...], names: dict[str, FrontValue]) -> FrontValue:
         """Lower the body of a definition with these names bound; the value of its return, or NONE."""
         outer = getattr(self, "scope", None)
-        self.scope = Scope(definition=definition, names={RESULT: UNSET, **names})
+        self.scope = Scope(
+            definition=definition, names={RESULT: UNSET, **names}, local=self._locals_of(definition)
+        )
         self.stack.append(definition)
         try:
             self.block(self._preparation.body(definition, names))
@@ -173,6 +177,14 @@ class Lowering:
             self.stack.pop()
             if outer is not None:
                 self.scope = outer
+
+    def _locals_of(self, definition: Definition[...]) -> Mapping[str, int]:
+        """The names that a body assigns, with the line of the last assignment."""
+        found = self._locals.get(definition)
+        if found is None:
+            statements = assigned(definition.source.tree.body)
+            found = self._locals[definition] = {name: s.lineno for name, s in statements.items()}
+        return found
 
     def _argument(self, definition: Definition[...], name: str, value: object, span: Span) -> FrontValue:
         """An argument; a dtype annotation of the helper types a literal."""

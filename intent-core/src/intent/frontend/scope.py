@@ -5,12 +5,13 @@ from __future__ import annotations
 import builtins
 import enum
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
 from intent import language
-from intent.diagnostics import MutableCapture, UnknownName
+from intent.diagnostics import MutableCapture, NameMayBeUndefined, UnknownName
 from intent.frontend.values import (
     ELLIPSIS,
     NONE,
@@ -33,10 +34,14 @@ _OPAQUE: tuple[type, ...] = (str, Namespace, ModuleType, KernelDefinition, Scale
 
 @dataclass(kw_only=True)
 class Scope:
-    """``names`` maps local names to values; what is not there is looked up around the definition."""
+    """``names`` maps local names to values; what is not there is looked up around the definition.
+
+    ``local``: the names that the body assigns, with the line; as in Python they never are those of outside.
+    """
 
     definition: Definition[...]
     names: dict[str, FrontValue] = field(default_factory=dict)
+    local: Mapping[str, int] = field(default_factory=dict)
     captured: dict[str, object] = field(default_factory=dict)
 
     def lookup(self, name: str, span: Span) -> FrontValue:
@@ -47,6 +52,9 @@ class Scope:
         if found is not None:
             return found
         captures = self.definition.captures
+        if name in self.local and name in captures:
+            where = f"in this function, at line {self.local[name]}, and so never the name around it"
+            raise NameMayBeUndefined(name, assigned=where, span=span)
         if name not in captures:
             known = [n for n in self.names if not n.startswith(".")]
             raise UnknownName(name, [*known, *captures], span=span)

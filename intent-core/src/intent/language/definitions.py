@@ -37,6 +37,7 @@ class Definition(Generic[P]):
                 "a function written with def",
                 function,
                 fix=f"put @intent.{self.decorator} directly above a def, below other decorators",
+                span=None if frame is None else _line_of(frame),
             )
         self.function = function
         self.source = FunctionSource(function)
@@ -106,9 +107,15 @@ class FnDefinition(Definition[P]):
 def _refuse_options(decorator: str, options: Mapping[str, object], frame: FrameType) -> None:
     """Decorators take no options: how a kernel runs is chosen for each target."""
     for name in options:
-        span = line_span(frame.f_code.co_filename, frame.f_lineno, frame.f_globals)
         signature = f"@intent.{decorator}"
-        raise UnknownKeyword(f"intent.{decorator}", name, accepted=(), signature=signature, span=span)
+        raise UnknownKeyword(
+            f"intent.{decorator}", name, accepted=(), signature=signature, span=_line_of(frame)
+        )
+
+
+def _line_of(frame: FrameType) -> Span | None:
+    """The line that a frame is at: that of the decorator."""
+    return line_span(frame.f_code.co_filename, frame.f_lineno, frame.f_globals)
 
 
 def kernel(function: Callable[P, Any] | None = None, **options: object) -> KernelDefinition[P]:
