@@ -65,7 +65,7 @@ class Built:
     def program(self, plan: Plan) -> Program:
         """The verified program of a plan."""
         program = construct(self.kernel, plan, self.analysis)
-        verify(program)
+        verify(program, self.kernel)
         return program
 
 

@@ -12,6 +12,7 @@ from intent.frontend import lower
 from intent.passes import PASSES, Permissions
 from intent.physical import Guard
 from intent.physical.verify import Comparison, problems
+from intent.physical.verify.trial import trial
 from intent.physical.verify.trial.inputs import Inputs, assignments, index_views, rounds
 from intent.physical.verify.trial.lanes import live_lanes
 from intent.planning import default_plan, minimal_plan, random_plan
@@ -146,7 +147,17 @@ def test_microscaled_formats_stay_undecided():
         )  # fmt: skip
 
     kernel, program = next(_programs(scaled, 0))
-    trial = Comparison(program, kernel).trial
-    assert not trial.decided
-    assert "ring" in trial.reason
+    found = Comparison(program, kernel).trial
+    assert not found.decided
+    assert "ring" in found.reason
     assert problems(program, kernel) == {}
+
+
+def test_a_fault_of_the_trial_is_a_warning_and_no_refusal(monkeypatch):
+    def broken(*_):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(trial, "effort", broken)
+    kernel, program = next(_programs(softmax, 0))
+    with pytest.warns(RuntimeWarning, match="trial of 'softmax' failed"):
+        assert problems(program, kernel) == {}

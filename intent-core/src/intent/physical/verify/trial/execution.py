@@ -18,7 +18,7 @@ from intent.physical.walk import walk
 __all__: Final[list[str]] = []
 
 Made = tuple[Array, ...]
-_ROUNDS: Final = 100_000
+_ROUNDS: Final = 20_000
 
 
 @handles(ph.Constant)
@@ -345,6 +345,8 @@ def _loop(m: Machine, op: ph.Loop) -> Made:
             new = m.region(op.body, (index, *carries))
             carries = tuple(m.merged(n, o) for n, o in zip(new, carries, strict=True))
         index = index + step
+    else:
+        raise Trap("member-traversal", f"a loop is not done after {_ROUNDS} passes", op)
     return carries
 
 

@@ -34,7 +34,7 @@ nothing but zero, nothing but one."""
 
 _FEW: Final = (3, 2, 4, 5, 1, 6, 8)
 _SMALL: Final = (4, 3, 5, 2, 1, 6, 8)
-_TRIES: Final = 4096
+_TRIES: Final = 1000
 _EACH: Final = 4
 _AGAIN: Final = 2
 Binding = dict[Atom, int]

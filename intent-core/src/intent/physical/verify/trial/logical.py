@@ -26,6 +26,8 @@ NOTHING: Final = fingerprint("nothing")
 """What storage holds before it is written."""
 MOST_MEMBERS: Final = 100_000
 """Members of a region beyond which it is a number gone wild, not an extent."""
+MOST_POINTS: Final = 4_000
+"""Passes of a counted loop beyond which the same holds."""
 MOST_PASSES: Final = 40
 """Passes after which a ``while`` is ended on both sides: its end may rest on the numbers that the ring replaces."""
 
@@ -401,7 +403,7 @@ def _for(m: Logical, op: kir.For) -> None:
     begin, end, step = m.number(op.begin), m.number(op.end), m.number(op.step)
     if step < 1:
         raise Unclean("a domain's step is not positive")
-    if end - begin > MOST_MEMBERS:
+    if (end - begin) // step > MOST_POINTS:
         raise Unclean("a domain has too many members")
     if op.parallel:
         m.points.append(Points())

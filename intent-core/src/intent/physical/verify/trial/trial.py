@@ -7,6 +7,7 @@ same numbers, so the writes of every effect must be the very same: as many, to t
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -51,6 +52,19 @@ class Trial:
 
 def attempt(program: Program, kernel: kir.Kernel) -> Trial:
     """Run both on inputs on which the kernel has a meaning.
+
+    A fault of the trial itself leaves it undecided, with a warning: it is no reason to refuse a program.
+    """
+    try:
+        return _attempt(program, kernel)
+    except Exception as error:  # noqa: BLE001 -- whatever it is, the checker failed and not the program
+        text = f"the trial of '{program.name}' failed: {error!r}"
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
+        return Trial(decided=False, reason=text)
+
+
+def _attempt(program: Program, kernel: kir.Kernel) -> Trial:
+    """Trials in rounds.
 
     First with several blocks along every axis, or along one axis at a time where that is too much; then, on other
     extents and other data, with few of everything.
