@@ -224,3 +224,22 @@ def test_a_store_says_why_it_writes_every_element_once():
     without = unique(replace(kernel, conditions=()))
     assert without.kind == "assumed"
     assert "both write" in without.why
+
+
+@intent.kernel
+def flattened(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("L",)]):
+    y[...] = I.reshape(x[...], y.shape)
+
+
+@intent.kernel
+def added(x: I.In[I.f32, ("M",)], w: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("M",)]):
+    y[...] = x[...] + w[...]
+
+
+@pytest.mark.parametrize(("definition", "name"), [(flattened, "x"), (added, "w")])
+@pytest.mark.parametrize("plan", [minimal_plan, default_plan])
+def test_shapes_that_the_launch_compares_are_facts_too(definition, name, plan):
+    kernel = lower(definition)
+    assert ph.GUARD not in {p for op in accesses(kernel, name=name, plan=plan) for p in op.proofs}
+    without = replace(kernel, conditions=())
+    assert ph.GUARD in {p for op in accesses(without, name=name, plan=plan) for p in op.proofs}

@@ -33,6 +33,7 @@ from intent.types.extent import (
     Scalar,
     Symbol,
     Var,
+    broadcast,
     call,
     ceildiv,
     const,
@@ -66,6 +67,10 @@ PROVED = {
     "a padded flattened index": (within(i * N + j, M * N), LOOPS.given(at_least(N, S), "condition")),
     "blocks of an odd extent": (at_least(N - 1, ceildiv(N, 2) * 2 - 2), Facts()),
     "a maximum": (at_least(N - 1, maximum(0, N - 2) + 1), Facts().given(at_least(maximum(0, N - 2), 1))),
+    "a broadcast": (
+        either(equal(N, 1), equal(N, broadcast(N, M))),
+        Facts().given(either(equal(N, M), equal(N, 1), equal(M, 1))),
+    ),
     "a minimum": (at_least(N, minimum(N, M)), Facts()),
     "half of something": (at_least(N - 1, N // 2), Facts().given(at_least(N, 1))),
     "a third and a bit": (at_least(N, N // 3 + 2), Facts().given(at_least(N, 2))),

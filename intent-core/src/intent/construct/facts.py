@@ -45,6 +45,11 @@ class Facts:
         """Whether ``low <= high`` follows, by the fast path."""
         return low is not None and high is not None and (low is high or self.nonnegative(high - low))
 
+    def follows(self, claim: Claim) -> frozenset[Fact] | None:
+        """The facts from which the claim follows, by the fast path; None if it does not."""
+        outcome = prove(claim, self.about(extents_of(claim)), solver=False)
+        return frozenset(outcome.facts) if isinstance(outcome, Proved) else None
+
     def prove(self, claim: Claim, more: Iterable[Fact] = ()) -> Outcome:
         """What can be said of the claim, by every means, with ``more`` facts that hold where it is asked."""
         return prove(claim, self.about(extents_of(claim), tuple(more)))

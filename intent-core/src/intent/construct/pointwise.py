@@ -5,12 +5,16 @@ Every shape change is coordinate arithmetic: a value is evaluated where it is wa
 
 from __future__ import annotations
 
+import operator
+from functools import reduce
+
 from intent import kir
 from intent import physical as ph
 from intent.construct.context import Context, local_ordinal, rule
 from intent.construct.frame import Frame
 from intent.construct.point import Point, bounded, representable
 from intent.construct.shapes import reshape_groups
+from intent.proof import Claim, Fact, either, equal
 from intent.types import DType, Extent
 from intent.types.extent import const
 
@@ -141,18 +145,27 @@ def broadcast(c: Context, op: kir.Broadcast, index: int, at: At, frame: Frame) -
 
 
 def _broadcast_coordinate(c: Context, point: Point, own: Extent, wanted: Extent, frame: Frame) -> Point:
+    """The operand's coordinate: 0 where its extent is 1. What says that it is inside is named."""
     if own is wanted:
         return point
-    if c.definitions.same(own, wanted):
-        return Point(point.fragment, point.members, const(0), own - 1)
     zero = c.emitter.index(0)
     if own.const == 1:
         return Point(zero, low=const(0), high=const(0))
     if own.const is not None:
         return point
+    if c.definitions.same(own, wanted):
+        return _bounded_by(c, point.fragment, point, own, equal(own, wanted))
     is_one = c.emitter.compare("eq", c.extent(own, frame).fragment, c.emitter.index(1))
     chosen = c.emitter.pointwise("select", is_one, zero, point.fragment)
-    return Point(chosen, point.members, const(0), own - 1)
+    return _bounded_by(c, chosen, point, own, either(equal(own, 1), equal(own, wanted)))
+
+
+def _bounded_by(c: Context, fragment: ph.Fragment, point: Point, extent: Extent, claim: Claim) -> Point:
+    """A coordinate that is inside ``extent`` if the claim holds; without a high bound if it is not shown."""
+    rests = c.facts.follows(claim)
+    if rests is None:
+        return Point(fragment, point.members, const(0), None)
+    return Point(fragment, point.members, const(0), extent - 1, rests)
 
 
 @rule(kir.Transpose)
@@ -205,12 +218,13 @@ def _readdress(
         else:
             size = c.extent(e, frame)
             linear = pointwise_point(c, "add", (pointwise_point(c, "mul", (linear, size)), point))
-    total = const(1)
-    for e in shape:
-        total = total * e
+    total, asked = (reduce(operator.mul, extents, const(1)) for extents in (shape, wanted))
     linear = Point(linear.fragment, frozenset(m for p in at for m in p.members), const(0), total - 1)
+    # As many elements on both sides: by their expressions, or by a condition of the launch.
+    rests = c.facts.follows(equal(total, asked))
     return [
-        _count_from_source(c, p, e) for p, e in zip(_decode(c, linear, wanted, frame), wanted, strict=True)
+        _count_from_source(c, p, e)
+        for p, e in zip(_decode(c, linear, wanted, rests, frame), wanted, strict=True)
     ]
 
 
@@ -232,22 +246,25 @@ def _count_from_source(c: Context, point: Point, e: Extent) -> Point:
     )
 
 
-def _decode(c: Context, linear: Point, wanted: list[Extent], frame: Frame) -> list[Point]:
+def _decode(
+    c: Context, linear: Point, wanted: list[Extent], rests: frozenset[Fact] | None, frame: Frame
+) -> list[Point]:
+    """The digits of a linear position. The first is bounded if the counts agree (``rests``), the others always."""
     result: list[Point] = []
     rest = linear
     for k, e in enumerate(wanted):
         if e.const == 1:
             result.append(Point(c.emitter.index(0), linear.members, const(0), const(0)))
             continue
-        inner = const(1)
-        for other in wanted[k + 1 :]:
-            inner = inner * other
+        first = all(other.const == 1 for other in wanted[:k])
+        high = None if first and rests is None else e - 1
+        inner = reduce(operator.mul, wanted[k + 1 :], const(1))
         if inner.const == 1:
-            result.append(Point(rest.fragment, rest.members, const(0), e - 1))
+            result.append(Point(rest.fragment, rest.members, const(0), high, rests or frozenset()))
             continue
         size = c.extent(inner, frame)
         digit = c.emitter.pointwise("floordiv", rest.fragment, size.fragment)
-        result.append(Point(digit, rest.members, const(0), e - 1))
+        result.append(Point(digit, rest.members, const(0), high, rests or frozenset()))
         rest = Point(
             c.emitter.pointwise("mod", rest.fragment, size.fragment), rest.members, const(0), inner - 1
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -15,7 +15,7 @@ from intent.proof.polynomial import NONE, Polynomials, Used
 from intent.types import Extent
 from intent.types.extent import Atom, Call, const
 
-_SPLITS = 4
+_SPLITS = 6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,20 +155,33 @@ def _choices(e: Extent, facts: tuple[Claim, ...]) -> Sequence[Call]:
     everywhere = (*e.atoms(), *(a for f in facts for x in extents_of(f) for a in x.atoms()))
     return list(
         dict.fromkeys(
-            a for a in everywhere if isinstance(a, Call) and a.op in ("max", "min") and len(a.args) == 2
+            a
+            for a in everywhere
+            if isinstance(a, Call) and a.op in ("max", "min", "broadcast") and len(a.args) == 2
         )
     )
 
 
 def _split(atom: Call, e: Extent, facts: tuple[Claim, ...], splits: int) -> Used | None:
-    """The claim for either value of a maximum or minimum."""
+    """The claim for either value of a maximum, a minimum or a broadcast extent."""
     total = NONE
-    a, b = atom.args
-    for value, other in ((a, b), (b, a)):
-        case = AtLeast(value, other) if atom.op == "max" else AtLeast(other, value)
+    for value, case in _values(atom):
         narrowed = (*(substituted(f, {atom: value}) for f in facts), case)
         used = _literal(e.substitute({atom: value}), narrowed, Polynomials(narrowed), splits - 1)
         if used is None:
             return None
         total |= used
     return frozenset(k for k in total if k < len(facts))
+
+
+def _values(atom: Call) -> Iterator[tuple[Extent, Claim]]:
+    """Each value that a choice may have, with what holds then."""
+    a, b = atom.args
+    match atom.op:
+        case "max":
+            yield from ((a, AtLeast(a, b)), (b, AtLeast(b, a)))
+        case "min":
+            yield from ((a, AtLeast(b, a)), (b, AtLeast(a, b)))
+        case _:
+            one = Equal(a, const(1))
+            yield from ((b, one), (a, negation(one)))
