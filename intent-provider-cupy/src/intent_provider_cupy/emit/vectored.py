@@ -78,11 +78,12 @@ def write(
     """Store all lanes of a value as vectors."""
     part, n = body.context.namer.fresh("part"), vector.length
     with _each_vector(body, vector, looped, table, late=True) as (counter, element):
-        shift = f"const int {counter} = {body.context.vector_counter(vector.dim)} * {n}"
+        start = _start(body, vector, table)
         body.writer.statement(f"{type_} {part}[{n}];", span)
-        text = f"it_each({element}, {n}) {{ {shift} + {element}; {part}[{element}] = {value.text}; }}"
+        here = f"const int {counter} = {f'{start} + ' if start != '0' else ''}{element};"
+        text = f"it_each({element}, {n}) {{ {here} {part}[{element}] = {value.text}; }}"
         body.writer.line(body.loops.render(text))
-        body.writer.line(f"{shift};")
+        body.writer.line(f"const int {counter} = {start};")
         body.writer.line(body.loops.render(f"{condition}it_store<{n}>({place}, {part});"))
 
 
@@ -111,15 +112,22 @@ def _each_vector(
     The register counter stands at a vector's first register, unless it is declared ``late`` by the statements inside.
     """
     context = body.context
-    counter, runs = context.counter(vector.dim), context.vector_counter(vector.dim)
-    heads = [
-        f"it_each({runs}, {table.registers(d) // vector.length})"
-        if d == vector.dim
-        else f"it_each({context.counter(d)}, {table.registers(d)})"
-        for d in looped
-    ]
-    body.writer.line(f"{' '.join(heads)} {{")
+    counter = context.counter(vector.dim)
+    heads = []
+    for dim in looped:
+        count = table.registers(dim) // (vector.length if dim == vector.dim else 1)
+        name = context.vector_counter(dim) if dim == vector.dim else context.counter(dim)
+        if count > 1:
+            heads.append(f"it_each({name}, {count}) ")
+    body.writer.line(f"{''.join(heads)}{{")
     with body.writer.block():
         if not late:
-            body.writer.line(f"const int {counter} = {runs} * {vector.length};")
+            body.writer.line(f"const int {counter} = {_start(body, vector, table)};")
         yield counter, context.element_counter(vector.dim)
+
+
+def _start(body: Body, vector: Vector, table: Table) -> str:
+    """The first register of the vector at hand."""
+    if table.registers(vector.dim) == vector.length:
+        return "0"
+    return f"{body.context.vector_counter(vector.dim)} * {vector.length}"
