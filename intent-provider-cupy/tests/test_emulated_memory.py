@@ -85,6 +85,13 @@ def test_races_between_threads_of_a_block(name, place, seed):
         emulate(where + RACES[name], threads=64, shared=256, seed=seed, x=held)
 
 
+def test_a_race_names_both_lines():
+    body = "if (threadIdx.x == 0) it_store(x, 1, 5);\n\nif (threadIdx.x == 9) it_load(x, 1);"
+    with pytest.raises(RacingAccess, match=r"line (2|4), .* races with thread (0|9) at line (4|2)") as caught:
+        emulate(body, x=zeros(4, np.int32))
+    assert f"at line {6 - caught.value.line}" in str(caught.value)
+
+
 ORDERED = {
     "a barrier": WRITE + "__syncthreads();\nit_load(held, threadIdx.x ^ 33);",
     "readers, a barrier, a writer": "it_load(held, 5);\n__syncthreads();\nif (threadIdx.x == 5) it_store(held, 5, 1);",

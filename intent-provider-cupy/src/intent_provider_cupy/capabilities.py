@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from intent.diagnostics import CapabilityError
 from intent.provider import Capabilities
 from intent_provider_cupy.emit.interface import C_TYPES
-from intent_provider_cupy.spelling import ATOMICS, native_functions
+from intent_provider_cupy.spelling import ATOMICS, PROVIDER, native_functions
+
+MOST_SHARED_BYTES: Final = 227 << 10
+"""Shared memory of one block on the GPUs that have most, of compute capability 9.0 and 10.0."""
 
 CAPABILITIES: Final = Capabilities(
     dtypes=frozenset(C_TYPES) - {"index"},
@@ -26,3 +30,11 @@ CAPABILITIES: Final = Capabilities(
     needs_gpu=True,
     preference=-1,
 )  # fmt: skip
+
+
+def too_much_shared(needed: int, offered: int) -> CapabilityError:
+    """The error for a block that needs more shared memory, in bytes, than there is."""
+    return CapabilityError(
+        PROVIDER, capability="this much shared memory", needed=f"{needed} bytes", offered=f"{offered} bytes",
+        fix="use smaller blocks or fewer stages",
+    )  # fmt: skip

@@ -10,7 +10,7 @@ import threading
 from functools import partial
 from typing import Any
 
-from intent.diagnostics import CapabilityError, NoDevice
+from intent.diagnostics import NoDevice
 from intent.provider import Invocation, Source
 from intent.provider.binder import Start
 from intent.provider.cuda import driver
@@ -18,6 +18,7 @@ from intent.provider.cuda.binding import Argument, Build, Packing, code_of, pack
 from intent.types.extent import Scalar, Symbol
 from intent_provider_cupy.arguments import layout_of, value_of
 from intent_provider_cupy.build import cubin
+from intent_provider_cupy.capabilities import too_much_shared
 from intent_provider_cupy.emit import emit
 from intent_provider_cupy.emit.interface import Layout, Parameter, Signature
 from intent_provider_cupy.toolkit import PROVIDER, nvrtc
@@ -70,10 +71,7 @@ class CuPyLauncher:
     def _load(self, layout: Layout) -> Packing:
         signature = self._signature
         if signature.shared_bytes > self._device.shared_bytes:
-            raise CapabilityError(
-                PROVIDER, capability="this much shared memory", needed=f"{signature.shared_bytes} bytes",
-                offered=f"{self._device.shared_bytes} bytes", fix="use smaller blocks or fewer stages",
-            )  # fmt: skip
+            raise too_much_shared(signature.shared_bytes, self._device.shared_bytes)
         code = cubin(self._source, target_of(self._device.capability), layout)
         build = Build(
             function=self._device.load(code, self._source.entry, signature.shared_bytes),

@@ -10,6 +10,7 @@ from intent.provider import BoundView, Invocation, Source
 from intent.types.dtypes import BY_NAME
 from intent_provider_cupy.arguments import layout_of, packed, value_of
 from intent_provider_cupy.blame import failure
+from intent_provider_cupy.capabilities import MOST_SHARED_BYTES, too_much_shared
 from intent_provider_cupy.emit import emit
 from intent_provider_cupy.emit.interface import Layout, specialised
 from intent_provider_cupy.emulate.compile import Refusal, kernel
@@ -20,11 +21,16 @@ SEED: Final = "INTENT_CUPY_SEED"
 
 
 class EmulatedLauncher:
-    """Runs the text of one source, block after block; a build per layout of the arguments."""
+    """Runs the text of one source, block after block; a build per layout of the arguments.
+
+    Raises CapabilityError for a block with more shared memory than a GPU has.
+    """
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._signature = emit(source.program).signature
+        if self._signature.shared_bytes > MOST_SHARED_BYTES:
+            raise too_much_shared(self._signature.shared_bytes, MOST_SHARED_BYTES)
         self._entries: dict[Layout, int] = {}
 
     def __call__(self, invocation: Invocation) -> None:

@@ -24,7 +24,7 @@ struct Range { std::uintptr_t low, high; unsigned grain; };
 struct Report {
     int fault, line, thread, view;
     long long block, offset, other_thread;
-    int bytes, write;
+    int bytes, write, other_line;
     char text[256];
 };
 struct Launch {
@@ -196,12 +196,13 @@ void access(const void* base, long long offset, unsigned bytes, int how, int lin
     if (address % bytes) fault(MISALIGNED, line, "");
     Watch& watch = in_shared ? shared_watch : watches[static_cast<std::size_t>(view->watch)];
     const Stamp stamp = stamp_of(now, warps[running >> 5].epoch, running, how & IT_CPU_ATOMIC);
-    Stamp other = 0;
+    Access other{0, 0};
     Moment since = now;
     if (in_shared) since.launch = now.block;   // each block has shared memory of its own
-    const Race race = watch.note(address, bytes, how & IT_CPU_WRITE, stamp, since, other);
+    const Race race = watch.note(address, bytes, how & IT_CPU_WRITE, {stamp, line}, since, other);
     if (race == Race::None) return;
-    report->other_thread = race == Race::Threads ? static_cast<int>(thread_of(other)) : -1;
+    report->other_thread = race == Race::Threads ? static_cast<int>(thread_of(other.stamp)) : -1;
+    report->other_line = other.line;
     fault(RACE, line, "");
 }
 
@@ -318,7 +319,7 @@ int intent_cpu_run(const Launch* what, Report* out) {
     launch = *what, report = out;
     memset(out, 0, sizeof *out);
     out->view = -1;
-    if (launch.threads > MOST_THREADS || launch.shared_bytes > SHARED_SPACE) return out->fault = DEADLOCK;
+    if (launch.threads > MOST_THREADS || launch.shared_bytes > SHARED_SPACE) abort();   // the launcher asks for less
     random_state = launch.seed * 0x9E3779B97F4A7C15ull + 0x632BE59BD9B4E019ull;
     now.launch = ++now.epoch, now.ordered = false;
     last_view = 0;

@@ -55,7 +55,7 @@ class _Report(ctypes.Structure):
     _fields_ = (
         ("fault", ctypes.c_int), ("line", ctypes.c_int), ("thread", ctypes.c_int), ("view", ctypes.c_int),
         ("block", ctypes.c_longlong), ("offset", ctypes.c_longlong), ("other_thread", ctypes.c_longlong),
-        ("bytes", ctypes.c_int), ("write", ctypes.c_int), ("text", ctypes.c_char * 256),
+        ("bytes", ctypes.c_int), ("write", ctypes.c_int), ("other_line", ctypes.c_int), ("text", ctypes.c_char * 256),
     )  # fmt: skip
 
 
@@ -121,7 +121,8 @@ def _explained(report: _Report, what: Run) -> faults.EmulationFault:
     place = _owner(report.view, what)
     if report.fault == 3:
         other = "another instance" if report.other_thread < 0 else f"thread {report.other_thread}"
-        return faults.RacingAccess(f"{access} of {place} races with {other}", line=report.line)
+        message = f"{access} of {place} races with {other} at line {report.other_line}"
+        return faults.RacingAccess(message, line=report.line)
     if report.fault == 2:
         return faults.MisalignedAccess(f"{access} of {place} is not aligned to its size", line=report.line)
     return faults.OutsideAccess(f"{access} is outside {place}{'; ' if text else ''}{text}", line=report.line)

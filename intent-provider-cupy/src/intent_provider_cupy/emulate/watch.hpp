@@ -23,6 +23,9 @@ inline unsigned warp_epoch_of(Stamp s) { return (s >> (THREAD_BITS + 3)) & ((1u 
 inline unsigned thread_of(Stamp s) { return s & THREAD; }
 inline unsigned warp_of(Stamp s) { return thread_of(s) >> 5; }
 
+// One access: when and by whom, and the line of the text.
+struct Access { Stamp stamp; int line; };
+
 struct Moment {
     std::uint64_t launch, block, epoch;   // the epochs in which launch and block began, and the one of now
     bool ordered;                         // the launch has atomics that order other accesses
@@ -62,19 +65,19 @@ public:
         ::free(pages_);
     }
 
-    // Notes an access; gives what it races with, and who that was in `other`.
-    Race note(std::uintptr_t address, unsigned bytes, bool write, Stamp stamp, const Moment& now, Stamp& other) {
+    // Notes an access; gives what it races with, and who and where that was in `other`.
+    Race note(std::uintptr_t address, unsigned bytes, bool write, const Access& access, const Moment& now, Access& other) {
         const std::size_t end = (address - low_ + bytes + grain_ - 1) / grain_;
         for (std::size_t k = (address - low_) / grain_; k < end; ++k) {
             Cell& cell = cell_of(k);
-            const Race found = write ? note_write(cell, stamp, now, other) : note_read(cell, stamp, now, other);
+            const Race found = write ? note_write(cell, access, now, other) : note_read(cell, access, now, other);
             if (found != Race::None) return found;
         }
         return Race::None;
     }
 
 private:
-    struct Cell { Stamp written, read; };
+    struct Cell { Access written, read; };
     static constexpr std::size_t PAGE = 512;
     struct Page { Cell cells[PAGE]; };
 
@@ -94,25 +97,26 @@ private:
         return page->cells[k % PAGE];
     }
 
-    static Race note_write(Cell& cell, Stamp stamp, const Moment& now, Stamp& other) {
-        for (Stamp last : {cell.written, cell.read}) {
-            const Race found = against(other = last, stamp, now);
+    static Race note_write(Cell& cell, const Access& access, const Moment& now, Access& other) {
+        for (const Access& last : {cell.written, cell.read}) {
+            const Race found = against((other = last).stamp, access.stamp, now);
             if (found != Race::None) return found;
         }
-        cell.written = stamp;
-        if (stamp & ATOMIC) cell.read = stamp;
+        cell.written = access;
+        if (access.stamp & ATOMIC) cell.read = access;
         return Race::None;
     }
 
-    static Race note_read(Cell& cell, Stamp stamp, const Moment& now, Stamp& other) {
-        const Race found = against(other = cell.written, stamp, now);
+    static Race note_read(Cell& cell, const Access& access, const Moment& now, Access& other) {
+        const Race found = against((other = cell.written).stamp, access.stamp, now);
         if (found != Race::None) return found;
-        const Stamp last = cell.read;
+        const Stamp last = cell.read.stamp;
+        Stamp stamp = access.stamp;
         if (epoch_of(last) == now.epoch && thread_of(last) != thread_of(stamp)) {
             stamp |= MANY | (last & WARPS) | (warp_of(last) != warp_of(stamp) ? WARPS : 0);
             stamp &= last | ~ATOMIC;   // atomic only if all readers are
         }
-        cell.read = stamp;
+        cell.read = {stamp, access.line};
         return Race::None;
     }
 
