@@ -12,6 +12,7 @@ import intent.language as I
 from intent.construct import analyze, construct, serial
 from intent.diagnostics import PlanError
 from intent.frontend import lower
+from intent.passes import refine
 from intent.physical.verify import verify
 from intent.planning import default_plan, minimal_plan
 from intent.provider.registry import registry
@@ -111,3 +112,27 @@ def test_where_the_destinations_are_overwritten_too_all_is_decided_at_once():
     walked = replace(group, inner=tuple((label, serial(1)) for label, _ in group.inner))
     with pytest.raises(PlanError, match="what it overwrites says"):
         construct(lowered, replace(plan, groups=(walked,)), analysis)
+
+
+@intent.kernel
+def rows_from_means(x: I.InOut[I.f32, ("M", "N")]):
+    M, N = x.shape
+    means = I.reduce.sum(x[...], axis=1) / I.cast(N, I.f32)
+    x[1:M, :] = x[1:M, :] - means[0 : M - 1][:, None]
+
+
+def test_parts_of_nested_loops_that_write_are_fenced():
+    lowered = lower(rows_from_means, {})
+    analysis = analyze(lowered)
+    plan = minimal_plan(analysis, CAPABILITIES)
+    (group,) = plan.groups
+    sizes = {label: serial(64 if number else 4) for number, label in enumerate(sorted(analysis.inner))}
+    program = refine(
+        construct(lowered, replace(plan, groups=(replace(group, inner=tuple(sizes.items())),)), analysis)
+    )
+    verify(program, lowered)
+    x = np.arange(11 * 150, dtype=np.float32).reshape(11, 150) % 7
+    wanted = x.copy()
+    wanted[1:] -= x[:-1].mean(axis=1, keepdims=True)
+    execute(program, {"x": x}, {}, {"M": 11, "N": 150}, find_races=True)
+    np.testing.assert_allclose(x, wanted, rtol=1e-5, atol=1e-5)

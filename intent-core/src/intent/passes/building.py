@@ -18,6 +18,9 @@ from intent.types.span import UNKNOWN
 
 Value = bool | int | float
 
+_SEGMENT: Final = 2
+"""Regions under construction while the operations of a segment's body are made: all and the body."""
+
 
 class Builder:
     """Appends operations to the region under construction; one per rewrite of a segment.
@@ -51,6 +54,11 @@ class Builder:
             yield self.ops
         finally:
             self.ops, self._memo = outer, memo
+
+    @property
+    def nested(self) -> bool:
+        """Whether what is made now is inside an operation of the segment's body."""
+        return len(self._memo) > _SEGMENT
 
     # -- fragments and operations --------------------------------------------------------------------------------
 

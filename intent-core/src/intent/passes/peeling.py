@@ -167,11 +167,13 @@ def _split(b: Builder, loop: ph.Loop, cut: _Cut) -> None:
         _fence(b, loop)
     if cut.high is None:
         _part(b, loop, cut.after, at, loop.end, inits, last=True)
+        _fence_around(b, loop)
         return
     full = (*cut.before, *cut.after)
     inits = _part(b, loop, full, at, _within(b, cut.high, loop), inits)
     _fence(b, loop)
     _part(b, loop, (), cut.high, loop.end, inits, last=True)
+    _fence_around(b, loop)
 
 
 def _within(b: Builder, high: ph.Fragment, loop: ph.Loop) -> ph.Fragment:
@@ -189,6 +191,12 @@ def _fence(b: Builder, loop: ph.Loop) -> None:
     written = [op.target for op in walk(loop.body) if isinstance(op, ph.Store)]
     for target in dict.fromkeys(written):
         b.append(ph.Fence(id=b.fresh(), target=target, origin=loop.origin, span=loop.span))
+
+
+def _fence_around(b: Builder, loop: ph.Loop) -> None:
+    """In a loop around, order the writes of the last part before those of the first one in the next pass."""
+    if b.nested:
+        _fence(b, loop)
 
 
 def _part(
