@@ -54,7 +54,8 @@ A trial is a test, not a proof, and it may stay undecided, in which case it says
 """
 UNSEEN = {
     "no small extents satisfy the conditions and guards, or they ask for too much work": "the trial is not begun",
-    "microscaled contractions (`scaled_contract`)": "packed formats are no numbers of the ring",
+    "microscaled contractions (`scaled_contract`)": "packed formats are no numbers of the ring: what is read and "
+    "written is compared, the values are not",
     "a combine of the author's whose law holds for numbers, but not in the ring": "the kernel is evaluated in several "
     "legal orders; where they disagree, nothing follows",
     "functions that a pass has spelled with others (`erf`, `sigmoid`, ...)": "`intent.compile` compares before it "

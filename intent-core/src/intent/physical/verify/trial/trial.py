@@ -28,6 +28,7 @@ from intent.physical.verify.trial.inputs import PATTERNS, Inputs, assignments, i
 from intent.physical.verify.trial.logical import Logical, Unclean, Undecided, place
 from intent.physical.verify.trial.machine import Machine, Targets, Trap
 from intent.physical.verify.trial.ring import Array, Ring
+from intent.physical.verify.trial.unknown import holds_unknown, steered
 from intent.types.extent import Atom
 
 __all__ = ["Difference", "Trial", "attempt", "targets_of"]
@@ -36,6 +37,7 @@ ENOUGH: Final = MOST * 7 // 10
 """What is left of the effort when no more data is tried."""
 SPELLED: Final = SCRAMBLED - {"div", "exp", "exp2", "log", "sqrt"}
 """Functions that targets may lack, and passes may spell with others."""
+_PLACES_ONLY: Final = "microscaled formats are not numbers of the ring: only what is accessed was compared"
 _REGISTERED: Final = (execution, regions, structured)
 """Importing these registers what operations do."""
 
@@ -125,6 +127,8 @@ def _compare(program: Program, kernel: kir.Kernel, inputs: Inputs) -> Trial:
 def _executed(program: Program, kernel: kir.Kernel, inputs: Inputs) -> Trial:
     ring = Ring(infinite=_infinite(program, kernel))
     blocks = _blocks(program)
+    if holds_unknown(kernel) and steered(kernel):
+        raise Undecided("microscaled formats are not numbers of the ring, and decide what is executed")
     logical = Logical(kernel, inputs, ring, blocks)
     logical.run()
     targets = targets_of(program, kernel)
@@ -140,6 +144,8 @@ def _executed(program: Program, kernel: kir.Kernel, inputs: Inputs) -> Trial:
         found = Difference(rule=trap.rule, text=trap.text, op=trap.op)
         return Trial(decided=True, difference=found, inputs=inputs)
     difference = next(_differences(logical, machine), None)
+    if holds_unknown(kernel) and difference is None:
+        return Trial(decided=False, reason=_PLACES_ONLY, inputs=inputs)
     if difference is None:
         return Trial(decided=True, inputs=inputs)
     _require_same_functions(program, kernel)
@@ -231,17 +237,22 @@ def targets_of(program: Program, kernel: kir.Kernel) -> Targets:
 
 def _differences(logical: Logical, machine: Machine) -> Iterator[Part]:
     kept = set(machine.targets.buffers.values())
+    unknown = holds_unknown(logical.kernel)
     for op in walk(logical.kernel.body):
         target = machine.targets.effects.get(op.id)
         if target is None or (isinstance(target, kir.Buffer) and target not in kept):
             continue
         wanted, seen = logical.events.writes.get(op.id), machine.events.writes.get(op.id)
         found = _writes(
-            op, target, wanted or Writes(), seen or Writes(), places=op.id in machine.targets.exchanged
+            op,
+            target,
+            wanted or Writes(),
+            seen or Writes(),
+            places=unknown or op.id in machine.targets.exchanged,
         )
         if found is not None:
             yield found
-    for view in logical.kernel.views:
+    for view in logical.kernel.views if not unknown else ():
         ours, theirs = machine.memory[place(view)], logical.memory[place(view)]
         if _settled(logical.kernel, view) and not np.array_equal(ours, theirs):
             count = int(np.sum(ours != theirs))
@@ -263,6 +274,8 @@ def _settled(kernel: kir.Kernel, view: kir.View) -> bool:
 def _writes(op: kir.Op, target: kir.Resource, wanted: Writes, seen: Writes, *, places: bool) -> Part | None:
     """How the writes of an effect differ; only in their ``places`` where what is written depends on the order."""
     (elements, digests), (others, theirs) = wanted.sorted(), seen.sorted()
+    if places:
+        digests, theirs = np.zeros_like(digests), np.zeros_like(theirs)
     if isinstance(target, kir.Buffer):  # copies of one buffer may be written by each of their owners
         elements, digests = _distinct(elements, digests)
         others, theirs = _distinct(others, theirs)
@@ -273,7 +286,7 @@ def _writes(op: kir.Op, target: kir.Resource, wanted: Writes, seen: Writes, *, p
             f"{lost.size} elements are left out, {strange.size} are written that should not be"
         )
         return Part(effect=op, text=text, strange=strange.size, lost=lost.size, written=others.size)
-    if not places and not np.array_equal(digests, theirs):
+    if not np.array_equal(digests, theirs):
         count = int(np.sum(digests != theirs))
         return Part(effect=op, text=f"{count} of {elements.size} writes of '{target.name}' have other values")
     return None
