@@ -14,6 +14,7 @@ from intent.explain.report import (
     VERSION,
     Assumption,
     Choice,
+    Claim,
     Condition,
     Definition,
     Extent,
@@ -25,6 +26,7 @@ from intent.explain.report import (
 from intent.explain.work import work
 from intent.kir.kernel import Kernel
 from intent.physical import Guard, Program, ScalarParam, View
+from intent.physical.apart import claims
 from intent.provider import Provider, Source
 from intent.types.extent import Scalar, Symbol, const
 
@@ -81,6 +83,7 @@ def collect(built: Built) -> Report:
         assumptions=tuple(
             Assumption(kind=a.kind, text=a.detail, place=places.place(a.span)) for a in kernel.assumptions
         ),
+        claims=tuple(_claims(program)),
         variants=tuple(
             Variant(
                 plan=_choices(chosen),
@@ -95,6 +98,15 @@ def collect(built: Built) -> Report:
         lines=places.lines(),
         picture=scenes.picture(program, plan, env),
     )
+
+
+def _claims(program: Program) -> Iterator[Claim]:
+    """What is shown of the whole program. A claim that does not hold is the verifier's to report."""
+    for claimed in claims(program):
+        if claimed.outcome.proved:
+            yield Claim(text=claimed.subject, answer="proved")
+        elif claimed.at_launch:
+            yield Claim(text=claimed.subject, answer="at the call")
 
 
 def _extents(env: Environment | None) -> Iterator[Extent]:

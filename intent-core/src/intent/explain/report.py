@@ -249,6 +249,14 @@ class Assumption:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Claim:
+    """Something that holds of the whole program, or that each call decides for its own shapes and strides."""
+
+    text: str
+    answer: Literal["proved", "at the call"]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Variant:
     """A build of one plan. ``current``: the one this report is about."""
 
@@ -405,6 +413,7 @@ class Report:
     repeated: tuple[Repeated, ...]
     conditions: tuple[Condition, ...]
     assumptions: tuple[Assumption, ...]
+    claims: tuple[Claim, ...]
     variants: tuple[Variant, ...]
     work: Work
     stages: tuple[Stage, ...]

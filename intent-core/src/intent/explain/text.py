@@ -30,6 +30,7 @@ def text(report: r.Report) -> str:
         ["computed more than once", *map(_repeated, report.repeated)],
         ["checked at every call", *map(_condition, report.conditions)],
         ["promised by the author", *map(_assumption, report.assumptions)],
+        ["proved of the whole program", *(c.text for c in report.claims if c.answer == "proved")],
         ["variants", *_variants(report)],
         ["work", *_work(report.work)],
         ["time", *(f"{stage.name}: {stage.milliseconds:.1f} ms" for stage in report.stages)],
