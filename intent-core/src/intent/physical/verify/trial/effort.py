@@ -36,6 +36,7 @@ _STEP: Final = 7_000
 _ACCESS: Final = 50_000
 _ACCESSES: Final = (kir.Load, kir.Gather, kir.Store, kir.ScatterReduce, kir.Atomic)
 _UNKNOWN: Final = 4
+_WHILE: Final = 16
 _EXPENSIVE: Final = 30
 _WRITTEN: Final = 200
 SCRAMBLED: Final = frozenset({
@@ -94,7 +95,7 @@ class _Logical:
                 begin, end = (self.known.get(v.id, 0) for v in (op.begin, op.end))
                 return max(1, end - begin) if op.end.id in self.known else _UNKNOWN
             case kir.While():
-                return _UNKNOWN
+                return _WHILE
             case kir.Reduce():
                 return _count([op.operands[0].shape[k] for k in op.axes], self.extents).bit_length()
             case kir.Scan():
@@ -116,7 +117,7 @@ def _physical(program: Program, extents: Mapping[Atom, int]) -> int:
             return len(op.dims) * 8
         if isinstance(op, Scan):
             return op.dim.size.bit_length()
-        return _UNKNOWN if isinstance(op, While) else 1
+        return _WHILE if isinstance(op, While) else 1
 
     sizes = live_lanes(program, extents)
 

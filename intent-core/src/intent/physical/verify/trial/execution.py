@@ -9,7 +9,8 @@ import numpy as np
 
 from intent.physical import ops as ph
 from intent.physical.fragment import Dim, Fragment
-from intent.physical.verify.trial.logical import MOST_PASSES, NOTHING, apply_atomic
+from intent.physical.verify.trial.accesses import apply_atomic
+from intent.physical.verify.trial.logical import MOST_PASSES, NOTHING
 from intent.physical.verify.trial.machine import Machine, Trap, handles, place
 from intent.physical.verify.trial.ring import Array, fingerprint, storage
 from intent.physical.verify.trial.structured import folded, prefixes, product, reduced, running

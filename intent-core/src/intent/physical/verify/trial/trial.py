@@ -20,7 +20,7 @@ from intent.kir.walk import regions_of as regions_in
 from intent.physical.ops import Atomic, BufferAlloc, Constant, Loop, Pointwise
 from intent.physical.program import Program
 from intent.physical.verify.rule import operations
-from intent.physical.verify.trial import execution, regions, structured
+from intent.physical.verify.trial import accesses, execution, regions, structured
 from intent.physical.verify.trial.cause import Difference, Part, cause
 from intent.physical.verify.trial.effort import MOST, SCRAMBLED, effort
 from intent.physical.verify.trial.events import Writes
@@ -38,7 +38,7 @@ ENOUGH: Final = MOST * 7 // 10
 SPELLED: Final = SCRAMBLED - {"div", "exp", "exp2", "log", "sqrt"}
 """Functions that targets may lack, and passes may spell with others."""
 _PLACES_ONLY: Final = "microscaled formats are not numbers of the ring: only what is accessed was compared"
-_REGISTERED: Final = (execution, regions, structured)
+_REGISTERED: Final = (accesses, execution, regions, structured)
 """Importing these registers what operations do."""
 
 
