@@ -107,6 +107,24 @@ def test_one_helper_counts_in_the_dtype_of_each_call(run):
 
 
 @kernel
+def fibonacci(n: I.i32, y: I.Out[I.i32, ()], z: I.Out[I.f32, ()]):
+    a, b = 0, 1
+    for _ in range(n):
+        a, b = b, a + b
+    y[()] = a
+    c, d = 0.0, 1.0
+    for _ in range(n):
+        c, d = d, c + d
+    z[()] = d
+
+
+def test_carries_that_meet_have_one_dtype(run):
+    y, z = np.zeros((), np.int32), np.zeros((), np.float32)
+    run(fibonacci, 10, y, z)
+    assert (y[()], z[()]) == (55, 89)
+
+
+@kernel
 def two_uses(x: X, y: Y, z: I.Out[I.f64, ("N",)]):
     v = 0.0
     for _ in range(3):

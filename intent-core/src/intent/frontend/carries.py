@@ -187,7 +187,7 @@ def settle(
     )
     if all(isinstance(leaf, Leaf) for like in carries.schema.values() for leaf in leaves(like)):
         return carries
-    opened = {n: map_leaves(v, _open(lowering)) for n, v in inits.items()}
+    opened = {n: _opened(carries, n, v) for n, v in inits.items()}
     after = _trial(lowering, opened, body)
     carries.tried = True
     for name in names:
@@ -199,6 +199,17 @@ def _fixed(leaf: FrontValue) -> FrontValue:
     if isinstance(leaf, Tensor) and not leaf.weak:
         return Leaf(dtype=leaf.dtype, shape=leaf.shape)
     return leaf
+
+
+def _opened(carries: Carries, name: str, init: FrontValue) -> FrontValue:
+    """What a trial pass begins with: literals are open, unless uses after the loop have given them a dtype."""
+    open_, builder = _open(carries.lowering), carries.lowering.builder
+    parts: list[FrontValue] = []
+    for k, leaf in enumerate(leaves(init)):
+        dtype = builder.later.get((carries.lowering.sites, carries.loop, name, k))
+        settled = isinstance(leaf, Literal) and dtype is not None
+        parts.append(Tensor(value=builder.value(dtype)) if settled and dtype is not None else open_(leaf))
+    return rebuild(init, iter(parts))
 
 
 def _open(lowering: Lowering) -> Callable[[FrontValue], FrontValue]:
