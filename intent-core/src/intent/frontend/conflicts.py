@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 _FEW, _INNER, _SOME = 3, 2, 9
 """What is looked at where a number is known only later: of points, of positions inside; and where it is a constant."""
+_TOGETHER = 81
+"""Combinations of steps and positions that are looked at for each point."""
 
 Place = tuple[Extent, ...]
 Chosen = dict[Atom, Extent]
@@ -81,7 +83,9 @@ def refuse_conflicts(emitter: Emitter, loop: For, extent: Extent) -> None:
     own = {op.buffer.name for op in walk(loop.body) if isinstance(op, BufferAlloc)}
     found = [a for a in _accesses(loop.body) if a.resource not in own]
     stores = [a for a in found if isinstance(a.op, Store)]
-    reached = {id(a): _reached(emitter, loop.body, a, points) for a in found if stores}
+    written = {a.resource for a in stores}
+    found = [a for a in found if a.resource in written]
+    reached = {id(a): _reached(emitter, loop.body, a, points) for a in found}
     for place, store in enumerate(stores):
         loads = [a for a in found if isinstance(a.op, Load)]
         for other in (*stores[: place + 1], *loads):
@@ -139,16 +143,21 @@ def _reached(emitter: Emitter, body: Region, access: _Access, points: _Points) -
     found = []
     for t in range(points.count):
         at: Chosen = {Dyn(points.variable.id): points.begin + points.step * t}
-        for inner in _positions(emitter, access, at):
+        for inner in _positions(emitter, access, at, _share(len(access.loops) + len(access.shape))):
             found.append((t, tuple(c.substitute(inner) for c in known)))  # noqa: PERF401 -- two loops deep
     return found
 
 
-def _positions(emitter: Emitter, access: _Access, at: Chosen) -> Iterator[Chosen]:
+def _share(unknowns: int) -> int:
+    """How many steps or positions of each unknown are looked at, so that all together are few."""
+    return max(_INNER, min(_SOME, int(_TOGETHER ** (1 / max(unknowns, 1)))))
+
+
+def _positions(emitter: Emitter, access: _Access, at: Chosen, most: int) -> Iterator[Chosen]:
     """``at`` with the first steps of the inner loops and the first positions along the access's axes."""
     if not access.loops:
         axes: list[Atom] = [position(k) for k in range(len(access.shape))]
-        for places in product(*(range(_few(e, _INNER)) for e in access.shape)):
+        for places in product(*(range(min(most, _few(e, _INNER))) for e in access.shape)):
             yield at | dict(zip(axes, map(const, places), strict=True))
         return
     loop, rest = access.loops[0], _Access(op=access.op, loops=access.loops[1:])
@@ -156,10 +165,9 @@ def _positions(emitter: Emitter, access: _Access, at: Chosen) -> Iterator[Chosen
     begin, end, step = (b.substitute(at) if b is not None else None for b in bounds)
     if begin is None or end is None or step is None or not (end - begin).launch_visible:
         return
-    steps = _few(-((begin - end) // step), _INNER)
-    for k in range(steps):
+    for k in range(min(most, _few(-((begin - end) // step), _INNER))):
         here = at | {Dyn(loop.body.args[0].id): begin + step * k}
-        yield from _positions(emitter, rest, here)
+        yield from _positions(emitter, rest, here, most)
 
 
 def _tellable(emitter: Emitter, body: Region, access: _Access, points: _Points, coordinate: Extent) -> bool:
