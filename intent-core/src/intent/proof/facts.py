@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from intent.proof.claims import AtLeast, Claim, at_least
+from intent.proof.claims import AtLeast, Claim
 from intent.types import Extent
 
 
@@ -31,11 +31,6 @@ class Facts:
         """Facts from claims, each once, in order."""
         facts = (c if isinstance(c, Fact) else Fact(claim=c) for c in claims)
         return cls(tuple(dict.fromkeys(facts)))
-
-    @classmethod
-    def nonnegative(cls, extents: Iterable[Extent]) -> Facts:
-        """The fact that each extent is at least 0."""
-        return cls.of(at_least(e, 0) for e in extents)
 
     def given(self, claim: Claim, because: str = "") -> Facts:
         """These facts and one more."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from intent.proof.claims import AtLeast, Claim, Every, Some, less
+from intent.proof.claims import AtLeast, Claim, Every, Some
 from intent.types import Extent
-from intent.types.extent import Var
 
 
 @dataclass(frozen=True)
@@ -18,10 +17,6 @@ class Range:
 
     def __str__(self) -> str:
         return f"[{self.begin}, {self.end})"
-
-    def holds(self, value: Extent) -> Claim:
-        """``value`` is a member."""
-        return Every((AtLeast(value, self.begin), less(value, self.end)))
 
 
 def subset(inner: Range, outer: Range) -> Claim:
@@ -35,9 +30,3 @@ def disjoint(one: Range, other: Range) -> Claim:
     apart = (AtLeast(other.begin, one.end), AtLeast(one.begin, other.end))
     empty = (AtLeast(one.begin, one.end), AtLeast(other.begin, other.end))
     return Some((*apart, *empty))
-
-
-def member(name: str, of: Range) -> tuple[Extent, Claim]:
-    """A fresh variable and the fact that it is a member of the range."""
-    value = Extent((((Var(name),), 1),))
-    return value, of.holds(value)
