@@ -268,6 +268,44 @@ def valid_rows(x: I.In[I.f64, (3, "M")], y: I.Out[I.f64, (3, "M")], z: I.Out[I.f
 """,
         ({"M": 3}, {"M": 1}),
     ),
+    Finding(
+        "a read held at its place was held in a group of statements without the buffer that it reads",
+        """
+@intent.kernel
+def before_its_write(u: I.InOut[I.i64, ("M",)], x: I.In[I.i32, ("M",)], y: I.Out[I.i32, ("M",)]):
+    M = x.shape[0]
+    b = I.buffer((M,), I.i64, init=0)
+    v = b[...]
+    b[...] = u[...] + 1
+    u[0] = I.reduce.min(v, axis=0)
+    y[...] = x[...]
+""",
+        ({"M": 4}, {"M": 1}),
+    ),
+    Finding(
+        "a loop was built whole, although what one of its values began with belonged to another group",
+        """
+@intent.kernel
+def beside(u: I.InOut[I.f64, ("M",)], x: I.In[I.f64, ("M",)], y: I.Out[I.f64, ()]):
+    M = x.shape[0]
+    b = I.buffer((M,), I.f64)
+    b[...] = x[...]
+    c = I.cast(1, I.f64)
+    for i in range(0, M, 2):
+        if c > 2.0:
+            continue
+        c = c * b[i]
+        u[i] = c
+    d = I.cast(0, I.f64)
+    for i in range(M):
+        if i == 2:
+            break
+        d = d + x[i]
+        c = c + c
+    y[...] = d
+""",
+        ({"M": 5}, {"M": 1}),
+    ),
 )
 
 

@@ -342,8 +342,15 @@ class Context:
         """The physical resource, its alias class, and the owner's coordinates that come first."""
         if isinstance(resource, kir.View):
             return self.views[resource.name], alias_class(resource), ()
+        if not self.has(resource):
+            # Only a component that nobody asked for can reach it: the groups of what is wanted are joined.
+            raise PlanError(f"buffer '{resource.name}' belongs to another group of statements")
         buffer, owner = self.buffers[resource.id]
         return buffer, alias_class(resource), owner
+
+    def has(self, resource: kir.Resource) -> bool:
+        """Whether this group of statements can need the resource: a buffer is allocated by those that use it."""
+        return isinstance(resource, kir.View) or resource.id in self.buffers
 
     def read_version(self, key: str) -> int:
         """Separate reads by the writes before them; other lanes' writes become visible through a fence."""

@@ -44,7 +44,7 @@ class Runner:
         for op in region.ops:
             if op.id in self.group.statements:
                 self._statement(op, frame)
-            elif isinstance(op, kir.Load) and op.id in self.group.eager:
+            elif isinstance(op, kir.Load) and op.id in self.group.eager and self.c.has(op.source):
                 self._hold(op, frame)
 
     def _statement(self, op: kir.Op, frame: Frame) -> None:
