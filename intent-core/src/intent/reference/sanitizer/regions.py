@@ -35,11 +35,14 @@ def _step(context: Context, op: kir.For | kir.Iota) -> None:
 
 
 def _subregion(context: Context, op: kir.For | kir.Iota | kir.While, coordinate: kir.Value) -> None:
-    """``source.begin <= begin <= end <= source.end``; what such coordinates do later is not reported again."""
+    """``source.begin <= begin <= end <= source.end``; what such coordinates do later is not reported again.
+
+    Bounds known at the launch are launch conditions, asked where the branches around them are taken.
+    """
     info = None if op.domain is None else context.domains.get(op.domain)
     parent = None if info is None or info.parent is None else context.domains.get(info.parent)
     bounds, source = _bounds(context, info), _bounds(context, parent)
-    if info is None or bounds is None or source is None:
+    if info is None or bounds is None or source is None or _at_launch(info, parent):
         return
     context.explained.discard(coordinate.id)
     if source[0] <= bounds[0] <= bounds[1] <= source[1]:
@@ -48,6 +51,11 @@ def _subregion(context: Context, op: kir.For | kir.Iota | kir.While, coordinate:
     span, point = info.span, context.point
     error = InvalidSubregion(begin=bounds[0], end=bounds[1], source=source, point=point, span=span)
     context.findings.add(("subregion", info.id), error)
+
+
+def _at_launch(*regions: kir.DomainInfo | None) -> bool:
+    ends = (e for r in regions if r is not None for e in (r.begin, r.end))
+    return all(e is None or e.launch_visible for e in ends)
 
 
 def _bounds(context: Context, info: kir.DomainInfo | None) -> tuple[int, int] | None:

@@ -57,8 +57,7 @@ class Points:
         """Whether an element was used by a point that is neither this one nor around or inside it."""
         return any(
             user == SEVERAL
-            or (user not in {0, self.now} | self.around[self.now]
-            and self.now not in self.around[user])
+            or (user not in {0, self.now} | self.around[self.now] and self.now not in self.around[user])
             for user in np.unique(users).tolist()
         )
 

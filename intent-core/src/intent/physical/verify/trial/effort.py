@@ -39,6 +39,7 @@ _UNKNOWN: Final = 4
 _WHILE: Final = 16
 _EXPENSIVE: Final = 30
 _WRITTEN: Final = 200
+_FILLED: Final = 3
 SCRAMBLED: Final = frozenset({
     "exp", "exp2", "log", "log2", "log1p", "lgamma", "sin", "asin", "cos", "floor", "ceil", "round", "trunc", "erf",
     "erfc", "i0", "rsqrt", "sqrt", "sigmoid", "tanh", "div", "pow",
@@ -48,7 +49,9 @@ SCRAMBLED: Final = frozenset({
 
 def effort(program: Program, kernel: kir.Kernel, extents: Mapping[Atom, int]) -> int:
     """Nanoseconds that executing program and kernel at these extents takes, roughly."""
-    return _Logical(extents).region(kernel.body, 1) + _physical(program, extents)
+    storage = [resource.shape for resource in (*kernel.views, *program.workspace)]
+    filled = sum(_FILLED * _count(shape, extents) for shape in storage)
+    return filled + _Logical(extents).region(kernel.body, 1) + _physical(program, extents)
 
 
 def _count(shape: Sequence[Extent], extents: Mapping[Atom, int]) -> int:
