@@ -49,7 +49,7 @@ SCRAMBLED: Final = frozenset({
 
 def effort(program: Program, kernel: kir.Kernel, extents: Mapping[Atom, int]) -> int:
     """Nanoseconds that executing program and kernel at these extents takes, roughly."""
-    storage = [resource.shape for resource in (*kernel.views, *program.workspace)]
+    storage = [*(view.shape for view in kernel.views), *(buffer.shape for buffer in program.workspace)]
     filled = sum(_FILLED * _count(shape, extents) for shape in storage)
     return filled + _Logical(extents).region(kernel.body, 1) + _physical(program, extents)
 
