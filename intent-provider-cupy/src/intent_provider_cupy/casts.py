@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from intent.provider.emission import Width
 from intent.types import DType
 from intent.types.dtypes import BOOL
 from intent_provider_cupy.emit.literals import c_type, typed
-from intent_provider_cupy.emit.value import Prec, Value, Width
+from intent_provider_cupy.emit.value import Prec, Value
 
 
 def cast(value: Value, target: DType) -> Value:

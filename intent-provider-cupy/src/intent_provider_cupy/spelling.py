@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from intent.diagnostics import CapabilityError
+from intent.provider.emission import Width
 from intent.types import DType
 from intent.types.dtypes import BOOL, F32
 from intent_provider_cupy.casts import cast
 from intent_provider_cupy.emit.literals import c_type, number_of, type_of, typed
-from intent_provider_cupy.emit.value import Prec, Value, Width
+from intent_provider_cupy.emit.value import Prec, Value
 
 PROVIDER: Final = "cupy"
 

@@ -6,8 +6,8 @@ import math
 
 from intent.physical.apart import offsets_fit
 from intent.provider import Invocation
+from intent.provider.emission import INT32_MAX, INT32_MIN
 from intent.types.extent import Atom, Scalar, Symbol
-from intent_provider_triton.emit.bounds import INT32_MAX, INT32_MIN
 from intent_provider_triton.emit.signature import Parameter, Signature
 
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from intent.diagnostics import CapabilityError
 from intent.physical import Buffer, Dim, Fragment, Load, Store, View
+from intent.provider.emission import INT32_MAX, INT32_MIN, Width
 from intent.types import Extent
 from intent.types.dtypes import INDEX
 from intent.types.extent import const
 from intent_provider_cupy.emit import buffers, vectored
-from intent_provider_cupy.emit.bounds import INT32_MAX, INT32_MIN
 from intent_provider_cupy.emit.layout import Table
 from intent_provider_cupy.emit.literals import c_type, literal, number_of, stored_type, typed
-from intent_provider_cupy.emit.value import Prec, Value, Width, union_dims, union_refs
+from intent_provider_cupy.emit.value import Prec, Value, union_dims, union_refs
 from intent_provider_cupy.emit.vectors import vector_of
 from intent_provider_cupy.spelling import PROVIDER
 

@@ -35,6 +35,7 @@ from intent.physical import (
     While,
 )  # fmt: skip
 from intent.physical.walk import operands_of
+from intent.provider.emission import Usage, Width
 from intent.types import Span
 from intent.types.dtypes import INDEX
 from intent_provider_cupy.casts import cast
@@ -56,8 +57,7 @@ from intent_provider_cupy.emit.literals import c_type, literal, type_of, typed
 from intent_provider_cupy.emit.loops import Loops, Variable
 from intent_provider_cupy.emit.placing import Placing
 from intent_provider_cupy.emit.tensor import Tile
-from intent_provider_cupy.emit.usage import Usage
-from intent_provider_cupy.emit.value import Prec, Value, Width, mention
+from intent_provider_cupy.emit.value import Prec, Value, mention
 from intent_provider_cupy.emit.writer import Writer
 from intent_provider_cupy.spelling import PROVIDER
 

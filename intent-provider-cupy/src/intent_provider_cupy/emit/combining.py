@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from intent.physical import Fragment, Reduce, Region, Scan
+from intent.provider.emission import Width
 from intent.types import DType
 from intent.types.dtypes import F32
 from intent.types.span import UNKNOWN
 from intent_provider_cupy.casts import cast
 from intent_provider_cupy.emit.layout import Table
 from intent_provider_cupy.emit.literals import c_type, type_of, typed
-from intent_provider_cupy.emit.value import Prec, Value, Width
+from intent_provider_cupy.emit.value import Prec, Value
 
 if TYPE_CHECKING:
     from intent_provider_cupy.emit.body import Body

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from intent.physical import Dim, Guard, ScalarParam
+from intent.provider.emission import Bounds
 from intent.types.extent import Atom
-from intent_provider_cupy.emit.bounds import Bounds
 from intent_provider_cupy.emit.extents import ExtentWriter
 from intent_provider_cupy.emit.names import Namer
 from intent_provider_cupy.emit.scratch import Scratch

@@ -7,6 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from intent.physical import Contract, Dim, Fragment
+from intent.provider.emission import Width
 from intent.types import DType
 from intent.types.dtypes import F32
 from intent_provider_cupy.casts import cast
@@ -19,7 +20,7 @@ from intent_provider_cupy.emit.loops import Variable
 from intent_provider_cupy.emit.products import free_dims
 from intent_provider_cupy.emit.reduce import fold
 from intent_provider_cupy.emit.scratch import EXCHANGE_LIMIT
-from intent_provider_cupy.emit.value import Prec, Value, Width, mention, union_dims, union_refs
+from intent_provider_cupy.emit.value import Prec, Value, mention, union_dims, union_refs
 
 if TYPE_CHECKING:
     from intent_provider_cupy.emit.body import Body

@@ -6,10 +6,10 @@ import re
 
 from intent.diagnostics import CapabilityError
 from intent.physical import Program, ScalarParam, Segment, View
+from intent.provider.emission import Bounds, Interval, Usage, Width
 from intent.types.extent import Symbol, const
 from intent_provider_cupy import prelude
 from intent_provider_cupy.emit.body import Body
-from intent_provider_cupy.emit.bounds import Bounds, Interval
 from intent_provider_cupy.emit.context import Context
 from intent_provider_cupy.emit.extents import ExtentWriter
 from intent_provider_cupy.emit.facts import threads_for
@@ -24,8 +24,7 @@ from intent_provider_cupy.emit.names import Namer
 from intent_provider_cupy.emit.placing import ACCESS_BYTES, Placing
 from intent_provider_cupy.emit.scratch import Scratch
 from intent_provider_cupy.emit.signature import SignatureBuilder
-from intent_provider_cupy.emit.usage import Usage
-from intent_provider_cupy.emit.value import Prec, Value, Width
+from intent_provider_cupy.emit.value import Prec, Value
 from intent_provider_cupy.emit.writer import STEP, Writer
 from intent_provider_cupy.spelling import PROVIDER
 

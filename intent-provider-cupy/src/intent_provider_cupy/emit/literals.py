@@ -7,9 +7,10 @@ import struct
 
 import numpy as np
 
+from intent.provider.emission import Width
 from intent.types import DType
 from intent_provider_cupy.emit.interface import C_TYPES
-from intent_provider_cupy.emit.value import Prec, Value, Width
+from intent_provider_cupy.emit.value import Prec, Value
 
 INDEX_TYPES = {Width.SMALL: "int", Width.INDEX: "Index", Width.LONG: "long long"}
 """C++ type of an index value."""

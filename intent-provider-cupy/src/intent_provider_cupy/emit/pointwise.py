@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from intent.diagnostics import CapabilityError
 from intent.physical import Pointwise
+from intent.provider.emission import Width
 from intent_provider_cupy.emit.folding import folded
 from intent_provider_cupy.emit.layout import Table
 from intent_provider_cupy.emit.literals import c_type
-from intent_provider_cupy.emit.value import Prec, Value, Width, union_dims, union_refs
+from intent_provider_cupy.emit.value import Prec, Value, union_dims, union_refs
 from intent_provider_cupy.spelling import Call, spell
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from intent.physical import Buffer, ScalarParam, View
+from intent.provider.emission import Width
 from intent_provider_cupy.emit.interface import Kind, Parameter
 from intent_provider_cupy.emit.literals import c_type, stored_type
 from intent_provider_cupy.emit.names import Namer
-from intent_provider_cupy.emit.value import Width
 
 
 @dataclass

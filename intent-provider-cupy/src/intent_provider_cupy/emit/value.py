@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from intent.physical import Dim
+from intent.provider.emission import Width
 from intent.types import DType
 
 
@@ -26,18 +27,6 @@ class Prec(IntEnum):
     PRODUCT = 100
     UNARY = 110
     ATOM = 120
-
-
-class Width(IntEnum):
-    """Integer type of an emitted index value.
-
-    ``SMALL``: int, its static bounds fit. ``INDEX``: the type Index, int where the launch proves its bounds and long
-    long otherwise. ``LONG``: long long always (data-derived or unbounded).
-    """
-
-    SMALL = 0
-    INDEX = 1
-    LONG = 2
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from intent.physical import Dim, Load, Store
+from intent.provider.emission import Width
 from intent.types import Span
 from intent_provider_cupy.emit.layout import Table
 from intent_provider_cupy.emit.literals import c_type, stored_type
-from intent_provider_cupy.emit.value import Prec, Value, Width, mention
+from intent_provider_cupy.emit.value import Prec, Value, mention
 from intent_provider_cupy.emit.vectors import Vector
 
 if TYPE_CHECKING:

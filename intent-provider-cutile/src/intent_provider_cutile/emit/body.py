@@ -37,6 +37,7 @@ from intent.physical import (
     View,
     While,
 )  # fmt: skip
+from intent.provider.emission import Usage, Width
 from intent.types import Span
 from intent_provider_cutile.casts import cast
 from intent_provider_cutile.emit import access, atomics, contract, control, structured, tiles
@@ -46,8 +47,7 @@ from intent_provider_cutile.emit.extents import ExtentWriter
 from intent_provider_cutile.emit.literals import INDEX_TYPES, TYPES, literal, tile, type_text, typed
 from intent_provider_cutile.emit.names import Namer
 from intent_provider_cutile.emit.signature import SignatureBuilder
-from intent_provider_cutile.emit.usage import Usage
-from intent_provider_cutile.emit.value import Prec, Value, Width, expanded, shape_text, union_dims
+from intent_provider_cutile.emit.value import Prec, Value, expanded, shape_text, union_dims
 from intent_provider_cutile.emit.writer import Writer
 from intent_provider_cutile.spelling import PROVIDER, Call, spell
 

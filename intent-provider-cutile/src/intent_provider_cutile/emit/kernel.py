@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from intent.physical import Program, Region, ScalarParam, View
+from intent.provider.emission import Usage, Width
 from intent.types.dtypes import INDEX
 from intent.types.extent import Symbol, const
 from intent_provider_cutile import prelude
@@ -16,8 +17,7 @@ from intent_provider_cutile.emit.boxes import Boxes
 from intent_provider_cutile.emit.extents import ExtentWriter
 from intent_provider_cutile.emit.names import Namer
 from intent_provider_cutile.emit.signature import Signature, SignatureBuilder
-from intent_provider_cutile.emit.usage import Usage
-from intent_provider_cutile.emit.value import Prec, Value, Width
+from intent_provider_cutile.emit.value import Prec, Value
 from intent_provider_cutile.emit.writer import Writer
 
 HEADER = "import cuda.tile as ct\n"

@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 import struct
 
+from intent.provider.emission import Width
 from intent.types import DType
-from intent_provider_cutile.emit.value import Prec, Value, Width
+from intent_provider_cutile.emit.value import Prec, Value
 
 TYPES = {
     "bool": "ct.bool_", "i8": "ct.int8", "i16": "ct.int16", "i32": "ct.int32", "i64": "ct.int64", "index": "ct.int64",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from intent.physical import Dim
+from intent.provider.emission import Width
 from intent.types import DType
 
 
@@ -23,18 +24,6 @@ class Prec(IntEnum):
     PRODUCT = 70
     UNARY = 80
     ATOM = 100
-
-
-class Width(IntEnum):
-    """Integer type of an emitted index value.
-
-    ``SMALL``: int32, its static bounds fit. ``INDEX``: the module's dtype INDEX, int32 where the launch proves
-    its bounds and int64 otherwise. ``LONG``: int64 always (data-derived or unbounded).
-    """
-
-    SMALL = 0
-    INDEX = 1
-    LONG = 2
 
 
 @dataclass(frozen=True, kw_only=True)

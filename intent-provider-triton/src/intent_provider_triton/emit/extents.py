@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from intent.diagnostics import CapabilityError
+from intent.provider.emission import Interval, Width, never_negative
 from intent.types import Extent
 from intent.types.dtypes import INDEX
 from intent.types.extent import Atom, Call, Scalar, Symbol
-from intent_provider_triton.emit.bounds import Interval, never_negative
 from intent_provider_triton.emit.literals import literal
-from intent_provider_triton.emit.value import Prec, Value, Width
+from intent_provider_triton.emit.value import Prec, Value
 
 
 class ExtentWriter:

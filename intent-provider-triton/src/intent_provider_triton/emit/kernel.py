@@ -7,16 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from intent.physical import Program, Region, ScalarParam, View
+from intent.provider.emission import Bounds, Interval, Usage, Width
 from intent.types.dtypes import INDEX
 from intent.types.extent import Symbol, const
 from intent_provider_triton import prelude
 from intent_provider_triton.emit.body import Body, Context
-from intent_provider_triton.emit.bounds import Bounds, Interval
 from intent_provider_triton.emit.extents import ExtentWriter
 from intent_provider_triton.emit.names import Namer
 from intent_provider_triton.emit.signature import Signature, SignatureBuilder
-from intent_provider_triton.emit.usage import Usage
-from intent_provider_triton.emit.value import Prec, Value, Width
+from intent_provider_triton.emit.value import Prec, Value
 from intent_provider_triton.emit.writer import Writer
 
 HEADER = "import triton\nimport triton.language as tl\n"

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from intent.physical import Buffer, ScalarParam, View
+from intent.provider.emission import Interval
 from intent.types import Extent
-from intent_provider_triton.emit.bounds import Interval
 from intent_provider_triton.emit.literals import SIGNATURE
 from intent_provider_triton.emit.names import Namer
 

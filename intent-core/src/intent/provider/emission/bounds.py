@@ -26,9 +26,9 @@ from intent.physical import (
     Rename,
     While,
 )  # fmt: skip
+from intent.provider.emission.width import Width
 from intent.types import DType, Extent
 from intent.types.extent import Call, Symbol, const, maximum, minimum, scalar
-from intent_provider_triton.emit.value import Width
 
 INT32_MIN, INT32_MAX = -(1 << 31), (1 << 31) - 1
 
