@@ -43,6 +43,7 @@ def _wrong(text: str) -> dict[str, list[str]]:
         ("end = begin + 1", "shift-segment", ["begin"]),
         ("first = e.index(0)", "shift-segment", ["e.index(1)"]),
         ("zero = e.constant(0, dtype)", "wrong-identity", ["e.constant(7, dtype)"]),
+        ("always = e.constant(True, dtype)", "wrong-identity", ["e.constant(False, dtype)"]),
         ("x = a if held else b", "negate-condition", ["a if not held else b"]),
         ("if a and b:\n    c()", "skip-decision", ["b", "a"]),
     ],

@@ -114,8 +114,10 @@ def wrong_identity(node: ast.AST) -> Iterator[ast.AST]:
         and node.args
     ):
         first = node.args[0]
-        if isinstance(first, ast.Constant) and first.value in (0, 0.0, -0.0, 1, False):
-            yield _with_first(node, 7 if not isinstance(first.value, bool) else True)
+        if isinstance(first, ast.Constant) and isinstance(first.value, bool):
+            yield _with_first(node, not first.value)
+        elif isinstance(first, ast.Constant) and first.value in (0, 1):
+            yield _with_first(node, 7)
 
 
 def negate_condition(node: ast.AST) -> Iterator[ast.AST]:
