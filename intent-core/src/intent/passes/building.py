@@ -11,7 +11,7 @@ from typing import Any, Final
 from intent import physical as ph
 from intent.passes.constants import Known, fold
 from intent.passes.outline import outline
-from intent.physical.walk import operands_of, regions_of, walk
+from intent.physical.walk import last_id, walk
 from intent.types import DType, Span
 from intent.types.dtypes import BOOL, INDEX
 from intent.types.span import UNKNOWN
@@ -30,7 +30,7 @@ class Builder:
 
     def __init__(self, program: ph.Program) -> None:
         self._order = {dim: k for k, dim in enumerate(program.dims)}
-        self._ids = count(1 + _largest(program))
+        self._ids = count(1 + last_id(program))
         self.known = Known()
         for segment in program.segments:
             for op in walk(segment.body):
@@ -211,19 +211,6 @@ class Builder:
 _IDENTITY: Final = ("id", "results", "origin", "span")
 _COMMUTATIVE: Final = ("add", "mul", "and", "or", "xor", "maximum", "minimum", "eq", "ne")
 _PURE: Final = (ph.Constant, ph.LaunchValue, ph.Lane, ph.Pointwise, ph.Cast, ph.Broadcast, ph.Reduce)
-
-
-def _largest(program: ph.Program) -> int:
-    """The largest id of any operation, value or buffer."""
-    found = 0
-    for segment in program.segments:
-        found = max([found, *(a.id for a in segment.body.args)])
-        for op in walk(segment.body):
-            found = max([found, op.id, *(r.id for r in op.results), *(f.id for f in operands_of(op))])
-            found = max([found, *(a.id for region in regions_of(op) for a in region.args)])
-            if isinstance(op, ph.BufferAlloc):
-                found = max(found, op.buffer.id)
-    return found
 
 
 def _plain(value: Any) -> Any:

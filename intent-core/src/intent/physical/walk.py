@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from intent.kir.roles import roles
-from intent.physical.fragment import Fragment, Region, Resource
+from intent.physical.fragment import Buffer, Fragment, Region, Resource
 from intent.physical.ops import Op
+from intent.physical.program import Program
 
 
 def operands_of(op: Op) -> Iterator[Fragment]:
@@ -41,3 +42,15 @@ def walk(region: Region) -> Iterator[Op]:
         yield op
         for inner in regions_of(op):
             yield from walk(inner)
+
+
+def last_id(program: Program) -> int:
+    """The greatest id of an operation, value or buffer of the program."""
+    found = 0
+    for segment in program.segments:
+        found = max([found, *(a.id for a in segment.body.args)])
+        for op in walk(segment.body):
+            found = max([found, op.id, *(r.id for r in op.results)])
+            found = max([found, *(a.id for region in regions_of(op) for a in region.args)])
+            found = max([found, *(r.id for r in resources_of(op) if isinstance(r, Buffer))])
+    return found

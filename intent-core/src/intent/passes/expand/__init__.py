@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import fields, replace
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from intent import physical as ph
 from intent.passes.expand.bessel import i0
@@ -23,6 +23,7 @@ from intent.passes.expand.gamma import lgamma
 from intent.passes.expand.logarithm import log1p
 from intent.passes.expand.rounding import round_to_even, trunc
 from intent.passes.expand.term import Term, Writer
+from intent.physical.walk import walk
 from intent.types.dtypes import F32, F64
 
 __all__ = ["EXPANSIONS", "expand"]
@@ -48,15 +49,21 @@ EXPANSIONS: Final[dict[str, tuple[Rewrite, bool]]] = {
 def expand(program: ph.Program, functions: Collection[str]) -> ph.Program:
     """The program with every function outside ``functions`` rewritten, where there is a rewrite."""
     wanted = EXPANSIONS.keys() - frozenset(functions)
+    if not any(_lacks(op, wanted) for s in program.segments for op in walk(s.body)):
+        return program
     writer = Writer(program)
     segments = tuple(replace(s, body=_region(s.body, wanted, writer)) for s in program.segments)
-    return replace(program, segments=segments) if writer.used else program
+    return replace(program, segments=segments)
+
+
+def _lacks(op: ph.Op, wanted: Collection[str]) -> TypeGuard[ph.Pointwise]:
+    return isinstance(op, ph.Pointwise) and op.fn in wanted
 
 
 def _region(region: ph.Region, wanted: Collection[str], writer: Writer) -> ph.Region:
     made: list[ph.Op] = []
     for op in region.ops:
-        if isinstance(op, ph.Pointwise) and op.fn in wanted:
+        if _lacks(op, wanted):
             made += _expanded(op, writer)
         else:
             made.append(_inside(op, wanted, writer))

@@ -6,24 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from intent import physical as ph
-from intent.physical.walk import regions_of, walk
+from intent.physical.walk import last_id
 from intent.types import DType
 from intent.types.dtypes import BOOL
 
 Number = int | float
-
-
-def last_id(program: ph.Program) -> int:
-    """The greatest id of an operation, value or buffer of the program."""
-    found = 0
-    for segment in program.segments:
-        found = max([found, *(a.id for a in segment.body.args)])
-        for op in walk(segment.body):
-            found = max([found, op.id, *(r.id for r in op.results)])
-            found = max([found, *(a.id for region in regions_of(op) for a in region.args)])
-            if isinstance(op, ph.BufferAlloc):
-                found = max(found, op.buffer.id)
-    return found
 
 
 class Writer:
@@ -35,11 +22,10 @@ class Writer:
         self._ops: list[ph.Op] = []
         self._known: dict[object, ph.Fragment] = {}
         self._for: ph.Op | None = None
-        self.used = False
 
     def begin(self, op: ph.Op) -> None:
         """Start the operations that stand for ``op``."""
-        self._ops, self._known, self._for, self.used = [], {}, op, True
+        self._ops, self._known, self._for = [], {}, op
 
     def term(self, fragment: ph.Fragment) -> Term:
         """A value of the program."""
