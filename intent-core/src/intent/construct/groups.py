@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from intent import kir
 from intent.construct.alias import alias_class, by_atomics
 from intent.construct.axes import AxisClasses
-from intent.construct.common import common_axes
 from intent.construct.definitions import Definitions
 from intent.construct.demand import AxisKey, Signature
 from intent.construct.effects import WRITES, Effects
@@ -16,6 +15,7 @@ from intent.construct.facts import Facts
 from intent.construct.independence import Independence, commute
 from intent.construct.ownership import Owned, allocations_of, buffers_owned
 from intent.construct.reasons import Apart, Dependence, Joined, Refused
+from intent.construct.shared_axes import common_axes
 from intent.construct.steering import single_points
 from intent.construct.units import Candidate, Unit, Units, target_resource
 from intent.kir.walk import regions_of, walk

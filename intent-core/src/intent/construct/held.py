@@ -13,7 +13,7 @@ from intent.construct.emission import Scope
 from intent.construct.frame import Frame
 from intent.construct.point import Point
 from intent.diagnostics import PlanError
-from intent.types import Extent
+from intent.types import DType, Extent
 from intent.types.extent import const
 
 
@@ -29,7 +29,7 @@ class Held:
         cls, c: Context, value: kir.Value, lanes: tuple[ph.Dim, ...], extents: tuple[Extent, ...], name: str
     ) -> Held:
         """A fresh buffer; the allocation stands before the loop that is being built."""
-        shape = [const(d.size) for d in lanes]
+        shape = []
         for e in extents:
             bound = c.analysis.upper_bound(e)
             if bound is None:
@@ -37,14 +37,24 @@ class Held:
                     f"extent {e} is not known before launch, so {name} cannot be held in a buffer"
                 )
             shape.append(bound)
-        buffer = ph.Buffer(id=c.next_buffer(), name=name, dtype=value.dtype, shape=tuple(shape))
-        c.workspace.append(buffer)
         inner, c.emitter.current = c.emitter.current, c.holding
+        held = cls.begin(c, value.dtype, lanes, tuple(shape), name)
+        c.emitter.current = inner
+        return held
+
+    @classmethod
+    def begin(
+        cls, c: Context, dtype: DType, lanes: tuple[ph.Dim, ...], shape: tuple[Extent, ...], name: str
+    ) -> Held:
+        """A fresh buffer in the current scope, ``shape`` elements for every lane of the owner."""
+        shape = (*(const(d.size) for d in lanes), *shape)
+        buffer = ph.Buffer(id=c.next_buffer(), name=name, dtype=dtype, shape=shape)
+        c.workspace.append(buffer)
         c.emitter.effect(ph.BufferAlloc, buffer=buffer)
         if c.emitter.current.depth:
             # The storage is the one of the pass before, whose reads by other lanes must be over.
             c.emitter.effect(ph.Fence, target=buffer)
-        c.emitter.current = inner
+        c.hold_scopes[buffer.id] = c.emitter.current
         return cls(buffer, lanes)
 
     def owner(self, c: Context) -> tuple[ph.Fragment, ...]:
@@ -70,8 +80,11 @@ class Held:
         """Make the writes of all lanes visible to all lanes."""
         c.emitter.effect(ph.Fence, target=self.buffer)
 
-    def read(self, c: Context, *along: Point) -> ph.Fragment:
-        """The value at coordinates ``along`` of the held axes, for the owner's lanes."""
+    def read(self, c: Context, *along: Point, proof: ph.Proof = ph.REGION) -> ph.Fragment:
+        """The value at coordinates ``along`` of the held axes, for the owner's lanes.
+
+        ``proof`` says why these coordinates are in bounds.
+        """
         coordinates = self._coordinates(c, along)
         mask = c.emitter.conjunction(m for p in along for m in p.members)
         dims = c.emitter.union((*coordinates, *([mask] if mask is not None else [])))
@@ -81,7 +94,7 @@ class Held:
             source=self.buffer,
             coordinates=coordinates,
             valid=mask,
-            proofs=tuple(ph.REGION for _ in self.buffer.shape),
+            proofs=(*(ph.REGION for _ in self.lanes), *(proof for _ in along)),
             name=self.buffer.name,
             least=c.hold_scopes[self.buffer.id],
         )[0]

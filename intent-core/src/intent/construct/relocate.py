@@ -12,6 +12,7 @@ from typing import Final
 
 from intent import physical as ph
 from intent.construct.context import Context
+from intent.construct.held import Held
 from intent.construct.point import Point
 from intent.types.extent import const
 
@@ -95,36 +96,12 @@ def _through_buffer(c: Context, value: ph.Fragment, dim: ph.Dim, there: Point) -
     """The lane of ``dim`` at a coordinate, written for all lanes and read back by those that want it."""
     e = c.emitter
     owner = tuple(d for d in value.dims if d != dim)
-    shape = tuple(const(d.size) for d in (*owner, dim))
-    buffer = ph.Buffer(id=c.next_buffer(), name=value.name or "moved", dtype=value.dtype, shape=shape)
-    c.workspace.append(buffer)
-    e.effect(ph.BufferAlloc, buffer=buffer)
-    if e.current.depth:
-        e.effect(ph.Fence, target=buffer)  # reads of the pass before must be over
-    own = tuple(e.lane(d) for d in owner)
-    e.effect(
-        ph.Store,
-        target=buffer,
-        coordinates=(*own, e.lane(dim)),
-        value=value,
-        valid=None,
-        dims=value.dims,
-        proofs=tuple(ph.REGION for _ in shape),
-    )
-    e.effect(ph.Fence, target=buffer)
+    held = Held.begin(c, value.dtype, owner, (const(dim.size),), value.name or "moved")
+    held.write(c, value, Point(e.lane(dim)))
+    held.settle(c)
     inside = e.compare("ge", there.fragment, e.index(0))
     inside = e.pointwise("and", inside, e.compare("lt", there.fragment, e.index(dim.size)))
-    coordinates = (*own, there.fragment)
-    return e.emit(
-        ph.Load,
-        ((value.dtype, e.union((*coordinates, inside))),),
-        source=buffer,
-        coordinates=coordinates,
-        valid=inside,
-        proofs=(*(ph.REGION for _ in owner), ph.GUARD),
-        name=value.name,
-        least=e.current,
-    )[0]
+    return held.read(c, Point(there.fragment, frozenset({inside})), proof=ph.GUARD)
 
 
 def _rename(c: Context, value: ph.Fragment, source: ph.Dim, target: ph.Dim) -> ph.Fragment:
