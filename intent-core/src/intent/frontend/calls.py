@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from intent import language
 from intent.diagnostics import IntentError, NotSupportedYet, UnsupportedSyntax, WrongKind
+from intent.frontend.blame import argument_at_fault
 from intent.frontend.intrinsics import LOWERINGS, Call
 from intent.frontend.lowering import Lowering
 from intent.frontend.subscripts import lower_address
@@ -37,6 +38,23 @@ def lower_call(lowering: Lowering, node: ast.expr) -> FrontValue:
     assert isinstance(node, ast.Call)
     callee = lowering.expression(node.func)
     span = lowering.builder.span
+    try:
+        return _called(lowering, callee, node, span)
+    except IntentError as error:
+        if error.span == span:
+            at_fault = argument_at_fault(error, node, _parameters(callee), lowering.text)
+            error.span = span if at_fault is None else lowering.span(at_fault)
+        raise
+
+
+def _parameters(callee: FrontValue) -> Sequence[str]:
+    """The names that a callee's positional arguments are for, as far as it has any."""
+    if isinstance(callee, IntrinsicRef):
+        return list(callee.intrinsic.signature.parameters)
+    return list(callee.definition.python_signature.parameters) if isinstance(callee, Function) else []
+
+
+def _called(lowering: Lowering, callee: FrontValue, node: ast.Call, span: Span) -> FrontValue:
     if isinstance(callee, IntrinsicRef):
         return _intrinsic(lowering, callee, node)
     args, kwargs = _arguments(lowering, node)

@@ -67,9 +67,12 @@ class Lowering:
     def text_of(self, front: FrontValue, default: str) -> str:
         """The author's text of a value, shortened; ``default`` when it has none."""
         known = self._texts.get(id(front))
-        if known is None:
-            return default
-        text = ast.unparse(known[1])
+        return default if known is None else self.text(known[1])
+
+    @staticmethod
+    def text(node: ast.expr) -> str:
+        """The author's text of an expression, shortened."""
+        text = ast.unparse(node)
         return text if len(text) <= 40 else f"{text[:37]}..."
 
     # -- syntax
