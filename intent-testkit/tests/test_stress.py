@@ -11,7 +11,7 @@ from intent_testkit.run import draw, expected
 from intent_testkit.stress.__main__ import main
 from intent_testkit.stress.batch import HostBatch, batch_bytes
 from intent_testkit.stress.repeat import stress
-from intent_testkit.stress.select import features, settles_bits, stress_point
+from intent_testkit.stress.select import features, settles_bits, stress_point, updated_bytes
 from intent_testkit.suite import compile_case
 
 
@@ -160,3 +160,8 @@ def test_the_command_line_over_processes(capsys):
     assert main(["--provider", "triton", "--only", "bit_", "--once", "--plans", "1", "--jobs", "2"]) == 0
     rows = capsys.readouterr().out.splitlines()[1:]
     assert [row.split()[:2] for row in rows] == [["bit_sets", "1"]] * 2
+
+
+@pytest.mark.parametrize(("name", "views"), [("scatter_product", {"y"}), ("scatter_sums_f16", set())])
+def test_only_bytes_are_updated_through_the_pair_that_holds_them(name, views):
+    assert updated_bytes(compile_case("triton", BY_NAME[name]).program) == views

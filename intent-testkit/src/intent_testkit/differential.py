@@ -62,20 +62,20 @@ def check_plans(case: Case) -> None:
     """Run every plan of :func:`plans_of`, instances in random order."""
     compiled = Compiled(case)
     for point, plan in plans_of(compiled):
-        program = compiled.program(plan)
-        broken = violated(program, compiled, point.extents)
-        if broken:
-            raise WrongPlan(f"{point}: a plan made for these extents violates its guards {broken}\n{plan}")
+        check_plan(compiled, point, plan)
 
-        def execute(
-            _: Any,
-            named: dict[str, Any],
-            program: Program = program,
-            point: Point = point,
-        ) -> None:
-            compiled.run_physical(program, named, point.extents, _generator(point))
 
-        _attempt(point, execute, f"plan '{plan.name}'\n{plan}")
+def check_plan(compiled: Compiled, point: Point, plan: Plan) -> None:
+    """Verify the program of one plan and run it at one point, instances in random order."""
+    program = compiled.program(plan)
+    broken = violated(program, compiled, point.extents)
+    if broken:
+        raise WrongPlan(f"{point}: a plan made for these extents violates its guards {broken}\n{plan}")
+    _attempt(
+        point,
+        lambda _, named: compiled.run_physical(program, named, point.extents, _generator(point)),
+        f"plan '{plan.name}'\n{plan}",
+    )
 
 
 def check_passes(case: Case) -> int:

@@ -44,9 +44,11 @@ _TRIES = 40
 class Compiled:
     """A case taken apart: its logical kernel, the analysis, plans for extents, programs for plans."""
 
-    def __init__(self, case: Case, capabilities: Capabilities | None = None) -> None:
+    def __init__(
+        self, case: Case, capabilities: Capabilities | None = None, *, kernel: Kernel | None = None
+    ) -> None:
         self.case = case
-        self.kernel: Kernel = lower(case.kernel, dict(case.constexprs))
+        self.kernel = kernel or lower(case.kernel, dict(case.constexprs))
         self.analysis: Analysis = analyze(self.kernel)
         self.capabilities = capabilities or registry().get("reference").capabilities
 

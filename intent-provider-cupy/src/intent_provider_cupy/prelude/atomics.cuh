@@ -33,21 +33,41 @@ template <int BYTES> struct it_atomic_word { typedef unsigned short type; };
 template <> struct it_atomic_word<4> { typedef unsigned type; };
 template <> struct it_atomic_word<8> { typedef unsigned long long type; };
 
-// Replaces the element by change(element) in one step; gives the old element.
+// The element in a word, and the word with another element in its place.
+template <class T, class W> IT_FN T it_taken_out(W word, int shift) {
+    T element;
+    if constexpr (sizeof(T) == sizeof(W)) memcpy(&element, &word, sizeof(T));
+    else {
+        const unsigned char byte = (unsigned char)(word >> shift);
+        memcpy(&element, &byte, 1);
+    }
+    return element;
+}
+template <class T, class W> IT_FN W it_put_in(W word, T element, int shift) {
+    if constexpr (sizeof(T) == sizeof(W)) {
+        memcpy(&word, &element, sizeof(T));
+        return word;
+    } else {
+        unsigned char byte;
+        memcpy(&byte, &element, 1);
+        return (W)((word & ~(W)(0xffu << shift)) | (W)((unsigned)byte << shift));
+    }
+}
+
+// Replaces the element by change(element) in one step; gives the old element. A byte is shifted out of the word that
+// holds it and back in: a copy to an offset that is only known at run time goes through local memory, and NVRTC
+// 13.0 mixed up the bytes of such copies.
 template <it_order O, it_scope S, class T, class F> IT_FN T it_atomic_change(T* at, F change) {
     typedef typename it_atomic_word<sizeof(T)>::type Word;
+    constexpr bool whole = sizeof(T) == sizeof(Word);
     const unsigned long long address = reinterpret_cast<unsigned long long>(at);
-    Word* const word = reinterpret_cast<Word*>(address & ~(unsigned long long)(sizeof(Word) - 1));
-    const int byte = (int)(address & (sizeof(Word) - 1));
+    Word* const word = reinterpret_cast<Word*>(whole ? address : address & ~1ull);
+    const int shift = whole ? 0 : (int)(address & 1) * 8;
     Word seen = *const_cast<volatile Word*>(word);
     for (;;) {
-        T element;
-        memcpy(&element, reinterpret_cast<const char*>(&seen) + byte, sizeof(T));
-        const T made = change(element);
-        Word next = seen;
-        memcpy(reinterpret_cast<char*>(&next) + byte, &made, sizeof(T));
-        const Word found = it_cas<O, S>(word, seen, next);
-        if (found == seen) return element;
+        const auto old = it_taken_out<T>(seen, shift);
+        const Word found = it_cas<O, S>(word, seen, it_put_in(seen, change(old), shift));
+        if (found == seen) return old;
         seen = found;
     }
 }

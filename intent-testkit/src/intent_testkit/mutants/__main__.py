@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import pkgutil
 import sys
@@ -14,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 
 from intent_testkit.mutants.campaign import drawn, outcomes
-from intent_testkit.mutants.reach import Reach, reach
+from intent_testkit.mutants.right import Right, load, watch
 from intent_testkit.mutants.sites import mutants_of
 from intent_testkit.mutants.survivors import KNOWN
 
@@ -25,12 +24,12 @@ WANTED = 0.95
 def main() -> int:
     """Run the campaign; exit status 1 if fewer than 95 % are found or a survivor is not explained."""
     parser = argparse.ArgumentParser(prog="python -m intent_testkit.mutants", description=__doc__)
-    parser.add_argument("--each", type=int, default=12, help="mutants per kind of fault (default 12)")
+    parser.add_argument("--each", type=int, default=12, help="mutants per kind of fault (default 12; 0: all)")
     parser.add_argument("--seed", type=int, default=0, help="of the draw (default 0)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time")
     parser.add_argument("--only", default="", help="part of a mutant's name")
     parser.add_argument(
-        "--reach", type=Path, help="keep which cases reach which lines in this file, or take it"
+        "--reach", type=Path, help="keep programs and lines of the right compiler in this file, or take it"
     )
     parser.add_argument("--show", type=Path, help="write the mutated module here instead (with --only)")
     options = parser.parse_args()
@@ -40,12 +39,12 @@ def main() -> int:
         options.show.write_text(found[0].source, encoding="utf-8")
         return 0
     print(f"{len(found)} places for faults; watching which cases reach them ...", flush=True)
-    reached = _reached(modules, options.reach)
-    chosen = drawn(found, reached, options.each, options.seed)
+    right = _right(modules, options.reach)
+    chosen = drawn(found, right, options.each, options.seed)
     tried: Counter[str] = Counter()
     killed: Counter[str] = Counter()
     unexplained = 0
-    for outcome in outcomes(chosen, reached, options.jobs):
+    for outcome in outcomes(chosen, right, options.jobs):
         mutant = outcome.mutant
         tried[mutant.fault] += 1
         if outcome.noticed is not None:
@@ -54,7 +53,8 @@ def main() -> int:
             continue
         reason = KNOWN.get(mutant.name)
         unexplained += reason is None
-        print(f"SURVIVED  {mutant}\n          {reason or 'no reason is known'}", flush=True)
+        made = f"other programs in {outcome.other} of {outcome.cases} cases"
+        print(f"SURVIVED  {mutant}\n          {made}; {reason or 'no reason is known'}", flush=True)
     for fault, count in tried.items():
         print(f"{fault:18} {killed[fault]:3} of {count:3}")
     rate = killed.total() / max(1, tried.total())
@@ -64,13 +64,12 @@ def main() -> int:
     return int(rate < WANTED or unexplained > 0)
 
 
-def _reached(modules: list[str], kept: Path | None) -> Reach:
+def _right(modules: list[str], kept: Path | None) -> Right:
     if kept is not None and kept.exists():
-        known = json.loads(kept.read_text(encoding="utf-8"))
-        return {module: {int(k): v for k, v in lines.items()} for module, lines in known.items()}
-    found = reach(modules)
+        return load(kept)
+    found = watch(modules)
     if kept is not None:
-        kept.write_text(json.dumps(found), encoding="utf-8")
+        found.save(kept)
     return found
 
 

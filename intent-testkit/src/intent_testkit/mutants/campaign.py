@@ -1,66 +1,73 @@
-"""Trying mutants side by side, each against the cases that reach it."""
+"""Trying mutants side by side, each against the cases that run its line."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import tempfile
+import multiprocessing
+import time
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from pathlib import Path
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkProcess
+from typing import Final
 
 import numpy as np
 
 from intent_testkit.mutants.mutant import Mutant
-from intent_testkit.mutants.reach import Reach
+from intent_testkit.mutants.right import Right
+from intent_testkit.mutants.trial import Outcome, tried
 
-SECONDS = 300
-CASES = 60
-"""Most cases that one mutant is tried on; the cheapest that reach its line."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """``noticed``: what failed, or None for a survivor. ``cases``: how many reach the mutant's line."""
-
-    mutant: Mutant
-    noticed: str | None
-    cases: int
+SECONDS: Final = 300
+_FORK: Final = multiprocessing.get_context("fork")
 
 
-def drawn(mutants: Iterable[Mutant], reached: Reach, each: int, seed: int) -> list[Mutant]:
-    """At most ``each`` mutants of every kind of fault, on lines that some case runs."""
+def drawn(mutants: Iterable[Mutant], right: Right, each: int, seed: int) -> list[Mutant]:
+    """At most ``each`` mutants of every kind of fault, on lines that some case runs; all of them for 0."""
     by_fault: dict[str, list[Mutant]] = {}
     for mutant in mutants:
-        if reached.get(mutant.module, {}).get(mutant.line):
+        if right.cases(mutant.module, mutant.line):
             by_fault.setdefault(mutant.fault, []).append(mutant)
     rng = np.random.default_rng(seed)
     chosen: list[Mutant] = []
     for found in by_fault.values():
-        order = rng.permutation(len(found))[:each]
+        order = rng.permutation(len(found))[: each or None]
         chosen += [found[k] for k in sorted(order)]
     return chosen
 
 
-def outcomes(mutants: Sequence[Mutant], reached: Reach, jobs: int) -> Iterator[Outcome]:
-    """Try every mutant, ``jobs`` at a time, in order."""
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
-        yield from pool.map(lambda pair: _tried(pair[0], pair[1], Path(folder), reached), enumerate(mutants))
+def outcomes(mutants: Sequence[Mutant], right: Right, jobs: int) -> Iterator[Outcome]:
+    """Try every mutant, ``jobs`` at a time; in the order in which they end."""
+    waiting = list(reversed(mutants))
+    running: dict[Connection, tuple[ForkProcess, Mutant, float]] = {}
+    while waiting or running:
+        while waiting and len(running) < jobs:
+            mutant = waiting.pop()
+            here, there = _FORK.Pipe(duplex=False)
+            process = _FORK.Process(target=_child, args=(there, mutant, right))
+            process.start()
+            there.close()
+            running[here] = process, mutant, time.monotonic()
+        ended = set(wait(list(running), timeout=1))
+        for here, (process, mutant, began) in list(running.items()):
+            late = time.monotonic() - began > SECONDS
+            if here not in ended and not late:
+                continue
+            del running[here]
+            yield _outcome(here if here in ended else None, mutant, right)
+            process.kill()
+            process.join()
+            here.close()
 
 
-def _tried(number: int, mutant: Mutant, folder: Path, reached: Reach) -> Outcome:
-    cases = reached[mutant.module][mutant.line]
-    path = folder / f"{number}.py"
-    path.write_text(mutant.source, encoding="utf-8")
-    command = [sys.executable, "-m", "intent_testkit.mutants.trial", mutant.module, str(path), *cases[:CASES]]
+def _child(there: Connection, mutant: Mutant, right: Right) -> None:
+    there.send(tried(mutant, right.cases(mutant.module, mutant.line), right))
+    there.close()
+
+
+def _outcome(ended: Connection | None, mutant: Mutant, right: Right) -> Outcome:
+    cases = len(right.cases(mutant.module, mutant.line))
+    if ended is None:
+        return Outcome(mutant=mutant, noticed=f"no end after {SECONDS} s", cases=cases)
     try:
-        done = subprocess.run(  # noqa: S603 - this interpreter and files of ours
-            command, capture_output=True, text=True, timeout=SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return Outcome(mutant=mutant, noticed=f"no end after {SECONDS} s", cases=len(cases))
-    if done.returncode == 0:
-        return Outcome(mutant=mutant, noticed=None, cases=len(cases))
-    last = (done.stdout.strip() or done.stderr.strip() or "died").splitlines()[-1]
-    return Outcome(mutant=mutant, noticed=last, cases=len(cases))
+        found: Outcome = ended.recv()
+    except EOFError:
+        return Outcome(mutant=mutant, noticed="the compiler died", cases=cases)
+    return found

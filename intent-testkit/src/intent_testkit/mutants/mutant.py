@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Mutant:
-    """``module``: dotted name. ``line``: of the replaced text, 1-based. ``source``: the whole mutated module.
+    """``module``: dotted name. ``line``: of the replaced text, 1-based. ``source``: the mutated module's text.
 
-    ``fault`` names the operator (``drop-mask``); ``place`` the function it is in; ``number`` counts equal faults of a
-    function, so that a name stays the same when lines move.
+    ``original``: the right module's. ``fault`` names the operator (``drop-mask``); ``place`` the function it is in;
+    ``number`` counts equal faults of a function, so that a name stays the same when lines move.
     """
 
     module: str
@@ -21,6 +21,7 @@ class Mutant:
     before: str
     after: str
     source: str
+    original: str
 
     @property
     def name(self) -> str:

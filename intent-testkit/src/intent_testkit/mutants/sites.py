@@ -39,6 +39,7 @@ def mutants_of(module: str) -> Iterator[Mutant]:
                     before=before,
                     after=after,
                     source=mutated,
+                    original=source,
                 )
 
 

@@ -1,60 +1,52 @@
-"""One mutant against the cases: run in a process of its own, which dies with the wrong compiler in it.
-
-    python -m intent_testkit.mutants.trial MODULE PATH-OF-MUTATED-SOURCE CASE [CASE ...]
-
-Exit status 0: the mutant survived. 1: something noticed; the last line says what.
-"""
+"""One mutant against the cases, in a process of its own: a fork that takes the wrong compiler with it when it ends."""
 
 from __future__ import annotations
 
-import importlib.abc
-import importlib.machinery
-import importlib.util
-import sys
 from collections.abc import Sequence
-from pathlib import Path
-from types import ModuleType
-from typing import Any
+from dataclasses import dataclass
+from typing import Final
+
+from intent_testkit.differential import check_guards, check_plan
+from intent_testkit.mutants.mutant import Mutant
+from intent_testkit.mutants.replacing import put_in
+from intent_testkit.mutants.right import Right, made
+
+PROGRAMS: Final = 400
+"""Most other programs of one mutant that are verified and run."""
 
 
-class _Wrong(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Loads one module from other source."""
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """``noticed``: what failed, or None for a survivor.
 
-    def __init__(self, module: str, source: str) -> None:
-        self.module, self.source = module, source
-        origin = importlib.util.find_spec(module)
-        assert origin is not None
-        self.origin = str(origin.origin)
+    ``cases``: how many run the mutant's line. ``other``: in how many of these it made another program before it was
+    noticed: a survivor with none is, as far as the cases tell, the same compiler.
+    """
 
-    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
-        if fullname != self.module:
-            return None
-        return importlib.machinery.ModuleSpec(fullname, self, origin=self.origin)
-
-    def exec_module(self, module: ModuleType) -> None:
-        exec(compile(self.source, self.origin, "exec"), module.__dict__)  # noqa: S102 - our own source, spoilt
+    mutant: Mutant
+    noticed: str | None
+    cases: int
+    other: int = 0
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Try the cases in turn until one fails."""
-    module, path, *names = arguments
-    wrong = _Wrong(module, Path(path).read_text(encoding="utf-8"))
-    for loaded in [m for m in sys.modules if m == "intent" or m.startswith("intent.")]:
-        del sys.modules[loaded]
-    sys.meta_path.insert(0, wrong)
+def tried(mutant: Mutant, names: Sequence[str], right: Right) -> Outcome:
+    """Put the mutant in place of the right compiler, for good, and test what it makes of the cases until one fails."""
+    put_in(mutant)
+    other = programs = 0
+    noticed: str | None = None
     try:
-        from intent_testkit.cases import ALL
-        from intent_testkit.differential import check_plans
-
-        by_name = {case.name: case for case in ALL}
         for name in names:
-            check_plans(by_name[name])
+            compiled, known = right.lowered(name), right.programs[name]
+            different = [(point, plan) for point, plan, digest in made(compiled) if digest not in known]
+            other += bool(different)
+            programs += len(different)
+            for point, plan in different:
+                check_plan(compiled, point, plan)
+            if different:
+                check_guards(compiled.case)
+            if programs > PROGRAMS:
+                break
     except Exception as error:  # noqa: BLE001 -- whatever it is, the fault was noticed
         text = " ".join(str(error).split())
-        print(f"{type(error).__name__}: {text[:160]}")  # noqa: T201 - this is the program's output
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+        noticed = f"{name}: {type(error).__name__}: {text[:160]}"
+    return Outcome(mutant=mutant, noticed=noticed, cases=len(names), other=other)

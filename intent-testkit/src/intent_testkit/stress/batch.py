@@ -135,18 +135,23 @@ class GpuBatch:
 class BareBatch:
     """One launch on a GPU, every view an allocation of exactly its elements, without guards of its own.
 
-    For compute-sanitizer, which knows where an allocation ends and takes guards for memory like any other.
+    For compute-sanitizer, which knows where an allocation ends and takes guards for memory like any other. Views
+    in ``paired`` get an even number of bytes: no GPU has an atomic on one byte, so an update of a byte exchanges
+    the aligned pair that holds it, with the other byte as it was.
     """
 
-    def __init__(self, allocations: Mapping[str, Allocation]) -> None:
+    def __init__(self, allocations: Mapping[str, Allocation], paired: frozenset[str] = frozenset()) -> None:
         import torch
 
         self.count = 1
         self._torch = torch
         self._allocations = dict(allocations)
-        self._elements = {
-            name: torch.from_numpy(a.block[GUARD:-GUARD].copy()).cuda() for name, a in allocations.items()
-        }
+        self._elements = {}
+        for name, a in allocations.items():
+            elements = a.block[GUARD:-GUARD]
+            size = elements.size + (elements.size % 2 if name in paired else 0)
+            self._elements[name] = torch.empty(size, dtype=torch.uint8, device="cuda")[: elements.size]
+            self._elements[name].copy_(torch.from_numpy(elements.copy()))
         torch.cuda.synchronize()
 
     def argument(self, name: str, repetition: int) -> Any:

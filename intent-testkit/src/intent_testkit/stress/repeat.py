@@ -12,7 +12,7 @@ from intent_testkit.device import Gpu, Place
 from intent_testkit.memory import Allocation, allocate
 from intent_testkit.run import Point, draw, expected, judge
 from intent_testkit.stress.batch import BareBatch, Batch, GpuBatch, HostBatch, batch_bytes
-from intent_testkit.stress.select import features, settles_bits
+from intent_testkit.stress.select import features, settles_bits, updated_bytes
 
 LIMIT: Final = 1 << 28
 """Bytes of one batch; more repetitions than fit are run in several."""
@@ -51,7 +51,7 @@ def stress(
     done, fault = 0, None
     while done < repetitions and fault is None:
         count = min(size, repetitions - done)
-        batch = _batch(allocations, count, place, streams)
+        batch = _batch(allocations, count, place, streams, updated_bytes(artifact.program))
         _launch(point, artifact, batch, values)
         fault = _fault(lambda b=batch: _judge(point, b, allocations, wanted, seen))  # type: ignore[misc]
         done += batch.count
@@ -70,10 +70,12 @@ def stress(
     )
 
 
-def _batch(allocations: dict[str, Allocation], count: int, place: Place, streams: int) -> Batch:
+def _batch(
+    allocations: dict[str, Allocation], count: int, place: Place, streams: int, paired: frozenset[str]
+) -> Batch:
     if not isinstance(place, Gpu):
         return HostBatch(allocations, count)
-    return GpuBatch(allocations, count, streams) if streams else BareBatch(allocations)
+    return GpuBatch(allocations, count, streams) if streams else BareBatch(allocations, paired)
 
 
 def _launch(point: Point, artifact: Any, batch: Batch, values: dict[str, Any]) -> None:

@@ -35,6 +35,15 @@ def settles_bits(program: ph.Program) -> bool:
     )
 
 
+def updated_bytes(program: ph.Program) -> frozenset[str]:
+    """The views of one-byte elements that the program updates atomically."""
+    return frozenset(
+        op.target.name
+        for op in _physical(program)
+        if isinstance(op, ph.Atomic) and isinstance(op.target, ph.View) and op.target.dtype.bytes == 1
+    )
+
+
 _LOGICAL: dict[type[kir.Op], str] = {
     kir.Atomic: "atomics",
     kir.ScatterReduce: "scatter",
