@@ -1,0 +1,122 @@
+"""What the right compiler makes of the cases: programs that are known to be right, and who runs which lines.
+
+A wrong compiler that makes these very programs needs no further test of them, and no test can find it by them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import re
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import coverage
+
+from intent.construct import Plan
+from intent.passes import PASSES, Permissions
+from intent.physical import Program
+from intent.physical.text import print_program
+from intent.physical.walk import walk
+from intent_testkit.cases import ALL
+from intent_testkit.differential import plans_of
+from intent_testkit.plans import Compiled
+from intent_testkit.run import Point
+
+_NUMBER: Final = re.compile(r"[%!]\d+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Right:
+    """``lines``: module -> line -> names of the cases that run it, cheapest first. ``programs``: digests by case."""
+
+    lines: dict[str, dict[int, list[str]]]
+    programs: dict[str, frozenset[str]]
+    compiled: dict[str, Compiled] = field(default_factory=dict)
+
+    def cases(self, module: str, line: int) -> list[str]:
+        """The names of the cases that run a line, cheapest first."""
+        return self.lines.get(module, {}).get(line, [])
+
+    def lowered(self, case: str) -> Compiled:
+        """The case with the kernel that was lowered for it before anything was wrong; everything else is new."""
+        known = self.compiled.get(case)
+        if known is None:
+            known = self.compiled[case] = Compiled(_CASES[case])
+        return Compiled(known.case, kernel=known.kernel)
+
+    def save(self, path: Path) -> None:
+        """Write lines and programs, for :func:`load`."""
+        found = {"lines": self.lines, "programs": {k: sorted(v) for k, v in self.programs.items()}}
+        path.write_text(json.dumps(found), encoding="utf-8")
+
+
+_CASES: Final = {case.name: case for case in ALL}
+
+
+def load(path: Path) -> Right:
+    """What :meth:`Right.save` wrote. Lines are those of the sources then."""
+    found = json.loads(path.read_text(encoding="utf-8"))
+    lines = {m: {int(k): v for k, v in by_line.items()} for m, by_line in found["lines"].items()}
+    return Right(lines=lines, programs={k: frozenset(v) for k, v in found["programs"].items()})
+
+
+def watch(modules: Iterable[str]) -> Right:
+    """Make every program of every case once, watching the lines of the modules that run."""
+    files = {_file(module): module for module in modules}
+    tracer = coverage.Coverage(include=list(files), data_file=None, branch=False)
+    seconds: dict[str, float] = {}
+    programs: dict[str, frozenset[str]] = {}
+    compiled: dict[str, Compiled] = {}
+    tracer.start()
+    try:
+        for case in ALL:
+            tracer.switch_context(case.name)
+            began = time.perf_counter()
+            known = compiled[case.name] = Compiled(case)
+            programs[case.name] = frozenset(digest for *_, digest in made(known))
+            seconds[case.name] = time.perf_counter() - began
+    finally:
+        tracer.stop()
+    data = tracer.get_data()
+    found: dict[str, dict[int, list[str]]] = defaultdict(dict)
+    for file in data.measured_files():
+        for line, cases in data.contexts_by_lineno(file).items():
+            named = [case for case in cases if case in seconds]
+            found[files[file]][line] = sorted(named, key=lambda case: seconds[case])
+    return Right(lines=dict(found), programs=programs, compiled=compiled)
+
+
+def made(compiled: Compiled) -> Iterator[tuple[Point, Plan, str]]:
+    """What the differential tests run of a case, each with a digest of its plan and of all that becomes of it."""
+    for point, plan in plans_of(compiled):
+        program = compiled.constructed(plan)
+        stages = [program]
+        for _, run in PASSES:
+            after = run(stages[-1], Permissions())
+            if after is not stages[-1]:
+                stages.append(after)
+        yield point, plan, _digest(point, plan, stages)
+
+
+def _digest(point: Point, plan: Plan, stages: list[Program]) -> str:
+    """Equal for programs that differ in the numbers of their values only."""
+    parts = [str(point), str(plan)]
+    for program in stages:
+        numbers: dict[str, str] = {}
+        text = print_program(program)
+        parts.append(_NUMBER.sub(lambda m, n=numbers: n.setdefault(m[0], f"{m[0][0]}{len(n)}"), text))  # type: ignore[misc]
+        parts.append(str([op.origin for segment in program.segments for op in walk(segment.body)]))
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
+
+
+def _file(module: str) -> str:
+    spec = importlib.util.find_spec(module)
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(module)
+    return str(Path(spec.origin).resolve())
