@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 
 import intent
@@ -13,9 +14,12 @@ from intent.physical.verify import verify
 from intent.physical.walk import walk
 from intent.planning import default_plan
 from intent.planning.widest import LANES
+from intent.provider import PlanTable
 from intent.provider.registry import registry
 
-CAPABILITIES = registry().get("reference").capabilities
+CAPABILITIES = replace(
+    registry().get("reference").capabilities, plans=PlanTable(warps="num_warps", warp_counts=(1, 2, 4, 8))
+)
 
 
 @intent.kernel

@@ -7,6 +7,7 @@ from typing import Final
 from intent.diagnostics import CapabilityError
 from intent.provider import Capabilities
 from intent_provider_cupy.emit.interface import C_TYPES
+from intent_provider_cupy.plans import PLANS
 from intent_provider_cupy.spelling import ATOMICS, PROVIDER, native_functions
 
 MOST_SHARED_BYTES: Final = 227 << 10
@@ -28,6 +29,7 @@ CAPABILITIES: Final = Capabilities(
     atomics=ATOMICS,
     grid_limit=(1 << 31) - 1,
     needs_gpu=True,
+    plans=PLANS,
     preference=-1,
 )  # fmt: skip
 

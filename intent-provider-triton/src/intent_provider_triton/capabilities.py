@@ -6,6 +6,7 @@ from typing import Final
 
 from intent.provider import Capabilities
 from intent_provider_triton.emit.literals import TYPES
+from intent_provider_triton.plans import PLANS
 from intent_provider_triton.spelling import ATOMICS, native_functions
 
 CAPABILITIES: Final = Capabilities(
@@ -23,5 +24,6 @@ CAPABILITIES: Final = Capabilities(
     atomics=ATOMICS,
     grid_limit=(1 << 31) - 1,
     needs_gpu=True,
+    plans=PLANS,
     preference=1,
 )  # fmt: skip

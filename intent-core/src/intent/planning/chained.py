@@ -10,7 +10,7 @@ from intent.construct import Analysis
 from intent.kir.walk import walk
 
 HEAD = 128
-"""The longest head that is planned for when nothing is known, and that four warps hold."""
+"""The longest head that is planned for when nothing is known."""
 LONGEST_HEAD = 256
 """The longest head whose results one instance holds; a longer one is walked, and the chain computed for every part."""
 _COMPARISONS = ("lt", "le", "gt", "ge")
@@ -20,25 +20,11 @@ _COMPARISONS = ("lt", "le", "gt", "ge")
 class Chain:
     """The axis that the second contraction sums, and whether a mask compares it with the rows.
 
-    A mask splits the walk into blocks with and without it; blocks of rows then have to be as long as those of the
-    walk, or most blocks of the walk meet the mask.
+    A mask splits the walk into blocks with and without it.
     """
 
     walked: str
     masked: bool
-
-    @property
-    def rows(self) -> int:
-        """Rows of an instance (one H200, 128 values a row: 64 x 64 under a mask, 128 x 64 without one)."""
-        return 64 if self.masked else 128
-
-    def knobs(self, head: int) -> dict[str, int]:
-        """Provider settings for heads of ``head`` lanes: a mask makes two loops, a long head twice the results."""
-        if head > HEAD:
-            return {"num_warps": 8, "num_stages": 2}
-        if self.masked:
-            return {"num_warps": 4, "num_stages": 3, "maxnreg": 168}
-        return {"num_warps": 4, "num_stages": 2}
 
 
 def chain_of(analysis: Analysis, contractions: Sequence[kir.Contract], rows: str) -> Chain | None:

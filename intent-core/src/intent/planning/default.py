@@ -1,18 +1,16 @@
 """The default plan: no search, a few rules about bytes, lanes and matrix units.
 
-1. A contraction over large axes: 128 x 128 results an instance, the paired axis in blocks of 64 (at once up to 128),
-   programs grouped. Where the next contraction sums the first one's result along a walked axis (attention): 128 or,
-   under a mask between rows and that axis, 64 rows an instance (``chained``).
+1. A contraction over large axes: tiles of results, the paired axis in blocks (a short one at once), programs grouped.
+   Where the next contraction sums the first one's result along a walked axis (attention), tiles of their own
+   (``chained``).
 2. Instances own the axes along which they share no work; where there is none, one instance does it all once. A reduced
-   axis that fits 32768 lanes is resident, so that a row is read once; short rows share an instance. A longer one is
-   walked in blocks of 8192 lanes.
+   axis that fits is resident, so that a row is read once; short rows share an instance. A longer one is walked in
+   blocks.
 3. Where memory runs along an owned axis instead of the reduced one (a column sum), that axis gets the lanes.
-4. Everything else is pointwise: 4 KB of the widest array an instance along the innermost axis, 64 x 64 elements where
-   different accesses find different axes contiguous.
+4. Everything else is pointwise: a few KB of the widest array an instance along the innermost axis, 64 x 64 elements
+   where different accesses find different axes contiguous.
 
-The numbers are measured (one H200): row softmax of bf16 at 4096 columns runs at 3.87 TB/s with 4 warps, at 32768
-columns resident with 32 warps at 3.1 TB/s against 2.5 in blocks; 128 x 256 x 64 matrix tiles at 757 TFLOP/s where
-cuBLAS has 793.
+The sizes and the compiler's settings are the provider's: :class:`intent.provider.PlanTable` says which there are.
 """
 
 from __future__ import annotations
@@ -22,21 +20,16 @@ from collections.abc import Mapping
 from intent import kir
 from intent.construct import Analysis, GroupPlan, Inner, Plan, resident, serial
 from intent.construct.groups import Group, GroupAxis
-from intent.construct.plan import knobs
 from intent.kir.walk import walk
 from intent.physical import Guard
-from intent.planning.chained import HEAD, LONGEST_HEAD, chain_of, heads_of
+from intent.planning.chained import HEAD, LONGEST_HEAD, Chain, chain_of, heads_of
 from intent.planning.collisions import arranged
 from intent.planning.legal import bound_of, divisible, legal, must_be_whole, power_of_two, size_of
-from intent.planning.tiles import NARROW, Tile, tile_of
+from intent.planning.tiles import narrow, tile_of
 from intent.planning.widest import fitted
-from intent.provider import Capabilities
+from intent.provider import Capabilities, ChainTile, Knobs, MatrixTile
 from intent.types import Extent
 
-RESIDENT_LIMIT = 32768
-SERIAL_BLOCK = 8192
-POINTWISE_BYTES = 4096
-ROW_ELEMENTS = 2048
 COLUMN_LANES = 64
 COLUMN_BLOCK = 64
 RUN_TIME_BLOCK = 128
@@ -54,12 +47,14 @@ class _Planner:
         self.analysis = analysis
         self.groups = arranged(analysis, capabilities)
         self.capabilities = capabilities
+        self.table = capabilities.plans
         self.extents = extents
         self.guards: set[Guard] = set()
-        self.knobs: dict[str, int] = {}
+        self.asked: list[Knobs] = []
         self.whole = must_be_whole(analysis)
         self.tiles = self._tiles()
         self.heads = heads_of(analysis)
+        self.chains = self._chains()
 
     def plan(self) -> Plan:
         inner = {
@@ -67,19 +62,40 @@ class _Planner:
         }
         groups = tuple(self._group(g, dict(inner)) for g in self.groups)
         guards = tuple(sorted(self.guards, key=str))
-        made = Plan(groups=groups, guards=guards, knobs=knobs(self.knobs), name="default")
-        return fitted(legal(made, self.analysis, self.capabilities), self.analysis, self.whole)
+        # The group with the most warps decides about the whole kernel's settings.
+        chosen = max(self.asked, key=self.table.warps_of, default=())
+        made = Plan(groups=groups, guards=guards, knobs=chosen, name="default")
+        return fitted(legal(made, self.analysis, self.capabilities), self.analysis, self.whole, self.table)
 
-    def _tiles(self) -> dict[str, Tile]:
+    def _tiles(self) -> dict[str, MatrixTile]:
         """The smallest tile that any contraction over an axis wants, by label of the axis."""
-        found: dict[str, Tile] = {}
+        found: dict[str, MatrixTile] = {}
         for op in walk(self.analysis.kernel.body):
             if isinstance(op, kir.Contract):
-                wanted = tile_of(op, self.capabilities)
+                free = [self._size(e) for e in op.result.shape[-2:]]
+                wanted = tile_of(op, self.capabilities, min(free, default=1), max(free, default=1))
                 for k, _ in op.reduce:
                     label = self.analysis.classes.label((op.lhs.id, k))
                     found[label] = min(found.get(label, wanted), wanted, key=lambda t: t.rows)
         return found
+
+    def _chains(self) -> dict[str, Chain]:
+        """Chains of products that the target has natively, by the label of the axis that is walked."""
+        found = {}
+        for group in self.groups:
+            contracted, products = self._result_axes(group), self._contractions(group)
+            if contracted and all(narrow(op, self.capabilities) for op in products):
+                chain = chain_of(self.analysis, products, contracted[0])
+                if chain is not None:
+                    found[chain.walked] = chain
+        return found
+
+    def _chain_tile(self, chain: Chain) -> ChainTile:
+        kept = [
+            h for h in self.heads & self.analysis.inner.keys() - self.chains.keys() if self._stays_inside(h)
+        ]
+        head = max((self._inner(label).size for label in kept), default=1)
+        return self.table.chain_tile(head, masked=chain.masked)
 
     def _stays_inside(self, label: str) -> bool:
         """Whether some group walks the axis inside its instances."""
@@ -99,19 +115,24 @@ class _Planner:
             return self._resident(axis.extent, power_of_two(value))
         if not axis.extent.launch_visible:
             return serial(min(RUN_TIME_BLOCK, power_of_two(value)))
-        tile = self.tiles.get(label, NARROW)
-        narrow = all(t is NARROW for t in self.tiles.values())
-        whole = LONGEST_HEAD if label in self.heads and narrow else tile.whole
+        tile = self.tiles.get(label, self.table.matrix[-1])
+        whole = LONGEST_HEAD if label in self.heads and self._all_narrow() else tile.whole
         if "contract" in axis.roles and "fold" not in axis.roles and value <= whole:
             return self._resident(axis.extent, max(16, power_of_two(value)))
         if axis.roles & {"contract", "fold"}:
-            block = min(tile.summed, max(16, power_of_two(value)))
+            wanted = self._chain_tile(self.chains[label]).walked if label in self.chains else tile.summed
+            block = min(wanted, max(16, power_of_two(value)))
             self._divide(axis.extent, block)
             return serial(block)
-        if value <= RESIDENT_LIMIT:
+        if value <= self.table.resident:
             return self._resident(axis.extent, power_of_two(value))
-        self._divide(axis.extent, SERIAL_BLOCK)
-        return serial(SERIAL_BLOCK)
+        self._divide(axis.extent, self.table.walked)
+        return serial(self.table.walked)
+
+    def _all_narrow(self) -> bool:
+        """Whether the target multiplies the operands of all contractions natively."""
+        products = [op for op in walk(self.analysis.kernel.body) if isinstance(op, kir.Contract)]
+        return all(narrow(op, self.capabilities) for op in products)
 
     def _resident(self, e: Extent, size: int) -> Inner:
         """A full axis needs no masks: guard that it is full where this call's is."""
@@ -179,26 +200,26 @@ class _Planner:
 
     def _matrix_group(self, group: Group, inner: dict[str, Inner], matrix: list[str]) -> GroupPlan:
         sizes = {a.label: self._size(a.extent) for a in group.axes}
-        tile = min((tile_of(op, self.capabilities) for op in self._contractions(group)), key=lambda t: t.rows)
-        chain = chain_of(self.analysis, self._contractions(group), matrix[0]) if tile is NARROW else None
-        area = sizes[matrix[0]] * sizes[matrix[-1]]
-        large = (
-            tile is NARROW and len(matrix) == 2 and min(sizes[m] for m in matrix) >= 256 and area >= 1 << 21
+        products = self._contractions(group)
+        columns = sizes[matrix[1]] if len(matrix) == 2 else 1
+        tile = min(
+            (tile_of(op, self.capabilities, sizes[matrix[0]], columns, len(products)) for op in products),
+            key=lambda t: t.rows * t.columns,
         )
+        walked = next((label for label in self.chains if label in self._walked(group)), None)
+        chain = self._chain_tile(self.chains[walked]) if walked is not None else None
         instance = []
         for axis in group.axes:
             if not axis.owned:
                 continue
             block = 1
             if axis.label in matrix and not axis.single:
-                widest = tile.columns if large and axis.label == matrix[-1] else tile.rows
+                widest = tile.columns if axis.label in matrix[1:] else tile.rows
                 widest = chain.rows if chain is not None else widest
                 block = min(widest, max(16, power_of_two(sizes[axis.label])))
                 self._divide(axis.extent, block)
             instance.append((axis.label, block))
-        head = max((i.size for label, i in inner.items() if label in self.heads), default=1)
-        plain = {"num_warps": 8 if large else 4, "num_stages": 3}
-        self.knobs.update(plain if chain is None else chain.knobs(head))
+        self.asked.append(tile.knobs if chain is None else chain.knobs)
         grouped = (
             self._grouping(dict(instance), sizes, matrix) if len(matrix) == 2 and len(instance) >= 2 else 1
         )
@@ -220,7 +241,7 @@ class _Planner:
             return self._column_group(group, inner, owned, walked, column)
         inside = walked | {a.label.split(".")[0] for a in group.axes if not a.owned}
         width = self._fit(group, inner, inside)
-        spare = max(1, ROW_ELEMENTS // max(1, width))
+        spare = max(1, self.table.short_rows // max(1, width))
         instance = []
         for axis in owned:
             block = 1
@@ -228,7 +249,7 @@ class _Planner:
                 block = min(spare, power_of_two(self._size(axis.extent)))
                 self._divide(axis.extent, block)
             instance.append((axis.label, block))
-        self.knobs["num_warps"] = max(self.knobs.get("num_warps", 1), _row_warps(width * spare))
+        self.asked.append(self.table.row_knobs(width * spare))
         return GroupPlan(instance=tuple(instance), inner=tuple(inner.items()))
 
     def _fit(self, group: Group, inner: dict[str, Inner], inside: set[str]) -> int:
@@ -236,7 +257,7 @@ class _Planner:
         last = self._last_labels(group)
         width = 1
         for label in sorted(inside & inner.keys(), key=lambda x: (x not in self.whole, x not in last, x)):
-            room = max(1, RESIDENT_LIMIT // width)
+            room = max(1, self.table.resident // width)
             if inner[label].size > room and label not in self.whole:
                 inner[label] = serial(room)
             width *= inner[label].size
@@ -271,7 +292,7 @@ class _Planner:
             if inner[label].size > block and e.launch_visible:
                 inner[label] = serial(block)
                 self._divide(e, block)
-        self.knobs["num_warps"] = max(self.knobs.get("num_warps", 1), 4)
+        self.asked.append(self.table.columns)
         return GroupPlan(instance=tuple(instance), inner=tuple(inner.items()))
 
     def _contiguous(self, group: Group) -> str | None:
@@ -294,7 +315,7 @@ class _Planner:
         instance = []
         transposed = self._transposes(group)
         widest = max((v.dtype.bytes for v in self.analysis.kernel.views), default=4)
-        budget = 4096 if transposed else POINTWISE_BYTES // max(2, widest)
+        budget = 4096 if transposed else self.table.pointwise_bytes // max(2, widest)
         for axis in reversed(group.axes):
             block = 1
             if not axis.single and budget > 1:
@@ -302,7 +323,7 @@ class _Planner:
                 budget //= block
                 self._divide(axis.extent, block)
             instance.append((axis.label, block))
-        self.knobs["num_warps"] = max(self.knobs.get("num_warps", 1), 8 if transposed else 4)
+        self.asked.append(self.table.transposed if transposed else self.table.pointwise)
         return GroupPlan(instance=tuple(reversed(instance)), inner=tuple(inner.items()))
 
     def _transposes(self, group: Group) -> bool:
@@ -314,10 +335,3 @@ class _Planner:
             ]
             last |= {s[-1][0] for s in signatures if s and s[-1] is not None}
         return len({group.keys.get(k, str(k)) for k in last}) > 1 and len(group.axes) >= 2
-
-
-def _row_warps(elements: int) -> int:
-    """Warps of a row program: 32 elements a thread, from 8192 elements on more threads."""
-    if elements > 8192:
-        return min(32, elements // 512)
-    return max(1, elements // 1024)

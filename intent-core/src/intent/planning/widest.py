@@ -14,23 +14,25 @@ from math import prod
 from typing import Final
 
 from intent.construct import Analysis, GroupPlan, Plan, construct, serial
-from intent.construct.plan import knobs
 from intent.diagnostics import PlanError
 from intent.physical import Dim, Guard, Program
 from intent.physical.walk import walk
+from intent.provider import PlanTable
 
 LANES: Final = 32768
 """Lanes of one fragment: 128 registers a thread of 8 warps, as in a matrix tile of 128 x 256."""
 LANES_A_WARP: Final = 4096
 
 
-def fitted(plan: Plan, analysis: Analysis, whole: Iterable[str]) -> Plan:
-    """The plan with blocks narrowed until no fragment has more than ``LANES`` lanes, where that is possible.
+def fitted(plan: Plan, analysis: Analysis, whole: Iterable[str], table: PlanTable) -> Plan:
+    """The plan with blocks narrowed until no fragment has more lanes than fit, where that is possible.
 
-    Axes in ``whole`` stay resident. ``num_warps`` grows with the widest fragment.
+    That is ``LANES``, or as many as the largest matrix tile of the provider has. Axes in ``whole`` stay resident. The
+    number of warps grows with the widest fragment.
     """
     fixed = frozenset(whole)
-    room = LANES_A_WARP * dict(plan.knobs).get("num_warps", 1)
+    most = max([LANES, *(t.rows * t.columns for t in table.matrix if t.knobs == plan.knobs)])
+    room = LANES_A_WARP * table.warps_of(plan.knobs)
     times = _times(analysis)
     while any(_bound(group, times) > room for group in plan.groups):
         try:
@@ -38,8 +40,8 @@ def fitted(plan: Plan, analysis: Analysis, whole: Iterable[str]) -> Plan:
         except PlanError:
             return plan
         number, dims = _widest(program)
-        if prod(d.size for d in dims) <= LANES:
-            return _with_warps(plan, dims)
+        if prod(d.size for d in dims) <= most:
+            return _with_warps(plan, dims, table)
         narrowed = _narrowed(plan, number, dims, fixed, analysis)
         if narrowed is None:
             return plan
@@ -104,8 +106,6 @@ def _halved(guards: Iterable[Guard], size: int) -> Iterator[Guard]:
             yield Guard(kind="divisible", extent=guard.extent, bound=size // 2)
 
 
-def _with_warps(plan: Plan, dims: tuple[Dim, ...]) -> Plan:
+def _with_warps(plan: Plan, dims: tuple[Dim, ...], table: PlanTable) -> Plan:
     """The plan with at least one warp for every ``LANES_A_WARP`` lanes of the widest fragment."""
-    known = dict(plan.knobs)
-    known["num_warps"] = max(known.get("num_warps", 1), prod(d.size for d in dims) // LANES_A_WARP)
-    return replace(plan, knobs=knobs(known))
+    return replace(plan, knobs=table.with_warps(plan.knobs, prod(d.size for d in dims) // LANES_A_WARP))

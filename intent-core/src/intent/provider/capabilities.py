@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from intent.provider.plan_table import PlanTable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,6 +16,7 @@ class Capabilities:
     ``dot_dtypes``: (operand, accumulator) dtype names of native products. ``functions``: pointwise functions
     spelled natively (others are expanded by core). ``atomics``: (kind, dtype) pairs. ``grid_limit``: most programs.
     ``preference``: of several providers that could run, the greatest is the default one; ties go by name.
+    ``plans``: tile shapes and settings that its compiler likes.
     """
 
     dtypes: frozenset[str]
@@ -26,3 +29,4 @@ class Capabilities:
     grid_limit: int = (1 << 31) - 1
     needs_gpu: bool = True
     preference: int = 0
+    plans: PlanTable = field(default_factory=PlanTable)

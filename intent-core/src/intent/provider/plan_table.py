@@ -1,0 +1,118 @@
+"""What a provider's compiler likes: tile shapes, limits and settings, as data that planning reads.
+
+Planning decides from the kernel what an instance owns; how large its blocks are and what the compiler is told come
+from here, so that planning names no provider and no setting. Tuples of choices are searched from the front: the first
+that fits is taken, the last one where none does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Knobs = tuple[tuple[str, int], ...]
+"""Settings of a provider (:meth:`intent.provider.Provider.knobs`) as a plan has them: pairs in order of names."""
+
+
+def settings(**values: int) -> Knobs:
+    """Settings by name."""
+    return tuple(sorted(values.items()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatrixTile:
+    """One step of a product of 8- or 16-bit matrices: ``rows`` x ``columns`` results over ``summed`` elements.
+
+    For products with at least ``least`` rows and columns that have at least ``tiles`` such tiles. ``whole``: the
+    longest axis that is summed at once.
+    """
+
+    rows: int = 128
+    columns: int = 128
+    summed: int = 64
+    whole: int = 128
+    least: int = 0
+    tiles: int = 0
+    knobs: Knobs = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChainTile:
+    """One step of two products of which the second sums the first one's results (attention).
+
+    An instance owns ``rows`` and walks the other axis in blocks of ``walked``. For heads of at most ``head`` elements;
+    ``masked``: with or without a comparison between rows and walked axis (None: either). A mask splits the walk into
+    blocks with and without it: with more rows than ``walked``, more blocks meet the mask.
+    """
+
+    rows: int = 128
+    walked: int = 64
+    head: int | None = None
+    masked: bool | None = None
+    knobs: Knobs = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sized:
+    """Settings for instances that have at most ``lanes`` elements at once."""
+
+    lanes: int
+    knobs: Knobs
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanTable:
+    """Tiles and settings by what a group of a kernel does; the defaults are for a target without settings.
+
+    ``warps``: the setting that says how many warps an instance has, empty without one, and ``warp_counts`` its values,
+    ascending. ``matrix``, ``chains``: where operands have at most 16 bits and the target multiplies them; ``exact``:
+    settings of other products. ``rows``: of row programs by their size; ``columns``, ``pointwise`` and ``transposed``:
+    of the others. ``resident``: lanes up to which a row is held at once; a longer one is walked in blocks of
+    ``walked``. ``short_rows``: elements that short rows have together. ``pointwise_bytes``: of the widest array in a
+    pointwise instance.
+    """
+
+    warps: str = ""
+    warp_counts: tuple[int, ...] = (1,)
+    matrix: tuple[MatrixTile, ...] = (MatrixTile(),)
+    chains: tuple[ChainTile, ...] = (ChainTile(rows=64, masked=True), ChainTile())
+    exact: Knobs = ()
+    rows: tuple[Sized, ...] = (Sized(lanes=0, knobs=()),)
+    columns: Knobs = ()
+    pointwise: Knobs = ()
+    transposed: Knobs = ()
+    resident: int = 32768
+    walked: int = 8192
+    short_rows: int = 2048
+    pointwise_bytes: int = 4096
+
+    def matrix_tile(self, rows: int, columns: int, products: int = 1) -> MatrixTile:
+        """The tile for ``rows`` x ``columns`` results of each of ``products`` products that an instance may hold."""
+        largest = max(t.rows * t.columns for t in self.matrix)
+        for tile in self.matrix:
+            tiles = -(-rows // tile.rows) * -(-columns // tile.columns)
+            held = tile.rows * tile.columns * products
+            if min(rows, columns) >= tile.least and tiles >= tile.tiles and held <= largest:
+                return tile
+        return self.matrix[-1]
+
+    def chain_tile(self, head: int, *, masked: bool) -> ChainTile:
+        """The tile for a chain with heads of ``head`` elements."""
+        for tile in self.chains:
+            if (tile.head is None or head <= tile.head) and tile.masked in (None, masked):
+                return tile
+        return self.chains[-1]
+
+    def row_knobs(self, lanes: int) -> Knobs:
+        """The settings of a row program with ``lanes`` elements at once."""
+        return next((step.knobs for step in self.rows if lanes <= step.lanes), self.rows[-1].knobs)
+
+    def warps_of(self, knobs: Knobs) -> int:
+        """How many warps an instance has with these settings (the fewest where they do not say)."""
+        return dict(knobs).get(self.warps, self.warp_counts[0])
+
+    def with_warps(self, knobs: Knobs, wanted: int) -> Knobs:
+        """The settings with at least ``wanted`` warps, or as many as there can be."""
+        if not self.warps or self.warps_of(knobs) >= wanted:
+            return knobs
+        count = next((n for n in self.warp_counts if n >= wanted), self.warp_counts[-1])
+        return settings(**{**dict(knobs), self.warps: count})

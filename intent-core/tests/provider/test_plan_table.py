@@ -1,0 +1,63 @@
+"""Searching a provider's table of tiles and settings."""
+
+from __future__ import annotations
+
+import pytest
+
+from intent.provider import ChainTile, MatrixTile, PlanTable, Sized, settings
+
+LARGE = MatrixTile(rows=256, columns=256, least=1024, tiles=256, knobs=settings(gangs=8))
+SMALL = MatrixTile(knobs=settings(gangs=4))
+TABLE = PlanTable(
+    warps="gangs",
+    warp_counts=(4, 8),
+    matrix=(LARGE, SMALL),
+    chains=(
+        ChainTile(rows=64, head=64),
+        ChainTile(masked=True, knobs=settings(gangs=4)),
+        ChainTile(knobs=settings(gangs=8)),
+    ),
+    rows=(Sized(lanes=8192, knobs=settings(gangs=4)), Sized(lanes=16384, knobs=settings(gangs=8))),
+)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "products", "wanted"),
+    [
+        (4096, 4096, 1, LARGE),
+        (4096, 4095, 1, LARGE),  # the last tile is not full, but there are as many
+        (4096, 3840, 1, SMALL),  # too few tiles
+        (512, 1 << 20, 1, SMALL),  # too few rows
+        (4096, 4096, 2, SMALL),  # two results would not fit where one of the largest does
+        (16, 16, 1, SMALL),
+    ],
+)
+def test_a_matrix_tile_is_the_first_that_fits(rows, columns, products, wanted):
+    assert TABLE.matrix_tile(rows, columns, products) == wanted
+
+
+def test_where_no_tile_fits_the_last_one_is_taken():
+    assert TABLE.matrix_tile(4096, 4096, 100) == SMALL
+
+
+@pytest.mark.parametrize(
+    ("head", "masked", "wanted"), [(64, True, 0), (65, True, 1), (64, False, 0), (256, False, 2)]
+)
+def test_a_chain_is_chosen_by_head_and_mask(head, masked, wanted):
+    assert TABLE.chain_tile(head, masked=masked) == TABLE.chains[wanted]
+
+
+def test_rows_longer_than_any_step_take_the_last_one():
+    assert [TABLE.row_knobs(n) for n in (1, 8192, 8193, 1 << 20)] == [settings(gangs=n) for n in (4, 4, 8, 8)]
+
+
+def test_warps_grow_to_a_count_that_there_is():
+    assert TABLE.with_warps((), 4) == ()
+    assert TABLE.with_warps((), 5) == settings(gangs=8)
+    assert TABLE.with_warps(settings(gangs=4, depth=2), 64) == settings(depth=2, gangs=8)
+    assert TABLE.with_warps(settings(gangs=8), 4) == settings(gangs=8)
+
+
+def test_a_target_without_warps_gets_no_setting():
+    assert PlanTable().with_warps((), 32) == ()
+    assert PlanTable().warps_of(settings(gangs=8)) == 1

@@ -1,0 +1,37 @@
+"""Tile shapes and settings for the CUDA C++ that this provider writes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from intent.provider import ChainTile, MatrixTile, PlanTable, Sized, settings
+
+_PLAIN = settings(num_warps=4, num_stages=3)
+_LONG_HEAD = settings(num_warps=8, num_stages=2)
+
+PLANS: Final = PlanTable(
+    warps="num_warps",
+    warp_counts=(1, 2, 4, 8, 16, 32),
+    matrix=(
+        MatrixTile(columns=256, least=256, tiles=64, knobs=settings(num_warps=8, num_stages=3)),
+        MatrixTile(knobs=_PLAIN),
+    ),
+    chains=(
+        ChainTile(rows=64, masked=True, head=128, knobs=_PLAIN),
+        ChainTile(masked=False, head=128, knobs=settings(num_warps=4, num_stages=2)),
+        ChainTile(rows=64, masked=True, knobs=_LONG_HEAD),
+        ChainTile(knobs=_LONG_HEAD),
+    ),
+    exact=_PLAIN,
+    # 32 elements a thread, from 8192 elements on more threads.
+    rows=(
+        Sized(lanes=1024, knobs=settings(num_warps=1)),
+        Sized(lanes=2048, knobs=settings(num_warps=2)),
+        Sized(lanes=4096, knobs=settings(num_warps=4)),
+        Sized(lanes=8192, knobs=settings(num_warps=8)),
+        Sized(lanes=32768, knobs=settings(num_warps=32)),
+    ),
+    columns=settings(num_warps=4),
+    pointwise=settings(num_warps=4),
+    transposed=settings(num_warps=8),
+)

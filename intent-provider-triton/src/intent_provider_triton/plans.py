@@ -1,0 +1,42 @@
+"""Tile shapes and settings for Triton's compiler, measured on one H200.
+
+Row softmax of bf16 at 4096 columns runs at 3.87 TB/s with 4 warps, at 32768 columns held at once with 32 warps at 3.1
+against 2.5 in blocks; 128 x 256 x 64 matrix tiles reach 757 TFLOP/s where cuBLAS has 793. A masked chain at 168
+registers a thread keeps three instances on a multiprocessor.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from intent.provider import ChainTile, MatrixTile, PlanTable, Sized, settings
+
+_PLAIN = settings(num_warps=4, num_stages=3)
+_LONG_HEAD = settings(num_warps=8, num_stages=2)
+
+PLANS: Final = PlanTable(
+    warps="num_warps",
+    warp_counts=(1, 2, 4, 8, 16, 32),
+    matrix=(
+        MatrixTile(columns=256, least=256, tiles=64, knobs=settings(num_warps=8, num_stages=3)),
+        MatrixTile(knobs=_PLAIN),
+    ),
+    chains=(
+        ChainTile(rows=64, masked=True, head=128, knobs=settings(num_warps=4, num_stages=3, maxnreg=168)),
+        ChainTile(masked=False, head=128, knobs=settings(num_warps=4, num_stages=2)),
+        ChainTile(rows=64, masked=True, knobs=_LONG_HEAD),
+        ChainTile(knobs=_LONG_HEAD),
+    ),
+    exact=_PLAIN,
+    # 32 elements a thread, from 8192 elements on more threads.
+    rows=(
+        Sized(lanes=1024, knobs=settings(num_warps=1)),
+        Sized(lanes=2048, knobs=settings(num_warps=2)),
+        Sized(lanes=4096, knobs=settings(num_warps=4)),
+        Sized(lanes=8192, knobs=settings(num_warps=8)),
+        Sized(lanes=32768, knobs=settings(num_warps=32)),
+    ),
+    columns=settings(num_warps=4),
+    pointwise=settings(num_warps=4),
+    transposed=settings(num_warps=8),
+)
