@@ -29,6 +29,8 @@ class Context:
     stages: int = 1
     guarded: dict[Atom, int] = field(default_factory=dict)
     """Divisors of symbols and scalars that every launch of the program has."""
+    tensor_cores: bool = False
+    """Whether some contraction runs on tensor cores."""
     program_id: str = ""
     counters: dict[Dim, str] = field(default_factory=dict)
     special: dict[tuple[Dim, str], str] = field(default_factory=dict)

@@ -92,7 +92,9 @@ class KernelEmitter:
         return Emitted(text=text, entry=self.entry, signature=signature)
 
     def _definition(self, signature: Signature, parameters: list[str]) -> list[str]:
-        head = f'extern "C" __global__ void __launch_bounds__({signature.threads}) {self.entry}('
+        # A warp's tiles want registers more than a second block; ptxas weighs them otherwise unless it is told.
+        bounds = f"{signature.threads}, 1" if self._context.tensor_cores else f"{signature.threads}"
+        head = f'extern "C" __global__ void __launch_bounds__({bounds}) {self.entry}('
         flat = f"{head}{', '.join(parameters)}) {{"
         if len(flat) <= 110:
             return [flat]
@@ -140,6 +142,7 @@ class KernelEmitter:
 
     def _segment(self, segment: Segment, writer: Writer, base: str) -> None:
         placing = Placing(segment, self._context.threads, self._context.widest)
+        self._context.tensor_cores |= any(p.kind == "tensor" for p in placing.products.values())
         body = Body(self._context, writer, Usage(segment.body), placing)
         start = len(writer.lines)
         self._context.scratch.begin()

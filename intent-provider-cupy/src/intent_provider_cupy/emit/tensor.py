@@ -130,21 +130,28 @@ def run(
     count = 4 if wide > 1 else 2
     type_, k = rows.type, product.depth
     (dim,) = product.op.dims
-    line(f"it_each({step}, {dim.size // k}) {{")
+    steps = dim.size // k
+    line(f"{type_} {a}[2][{high}][{run_}], {b}[2][{pairs}][{run_ * count // 4}];")
+    line(f"it_each({step}, {steps} + 1) {{")
     with body.writer.block():
-        line(f"{type_} {a}[{high}][{run_}], {b}[{pairs}][{run_ * count // 4}];")
-        place = _moved(rows, m, at[0], (f"{i} * 16", f"{step} * {k}"))
-        line(f"it_each({i}, {high}) it_load_matrices<4, {_turned(rows, m)}>({a}[{i}], {rows.name}, {place});")
-        place = _moved(columns, n, at[1], (f"{j} * 16", f"{step} * {k}"))
-        turned = _turned(columns, n)
-        line(f"it_each({j}, {pairs}) it_load_matrices<{count}, {turned}>({b}[{j}], {columns.name}, {place});")
+        # The next step's operands are on their way while this step's products are made.
+        line(f"if ({step} < {steps}) {{")
+        with body.writer.block():
+            place = _moved(rows, m, at[0], (f"{i} * 16", f"{step} * {k}"))
+            load = f"it_load_matrices<4, {_turned(rows, m)}>({a}[{step} % 2][{i}], {rows.name}, {place});"
+            line(f"it_each({i}, {high}) {load}")
+            place = _moved(columns, n, at[1], (f"{j} * 16", f"{step} * {k}"))
+            turned = _turned(columns, n)
+            load = f"it_load_matrices<{count}, {turned}>({b}[{step} % 2][{j}], {columns.name}, {place});"
+            line(f"it_each({j}, {pairs}) {load}")
         target = body.loops.render(mention(sums.id))
         cells = [
             _cell(body, target, m, n, f"2 * {i} + {x}", f"2 * {j} + {y}") for x in (0, 1) for y in (0, 1)
         ]
-        operand = f"&{b}[{j} / 2][{j} % 2 * {run_ // 2}]" if wide > 1 else f"{b}[0]"
-        line(f"it_each({i}, {high}) it_each({j}, {wide})")
-        line(f"    it_mma_into({', '.join(cells)}, {a}[{i}], {operand});")
+        before = f"({step} - 1) % 2"
+        operand = f"&{b}[{before}][{j} / 2][{j} % 2 * {run_ // 2}]" if wide > 1 else f"{b}[{before}][0]"
+        line(f"if ({step} > 0) it_each({i}, {high}) it_each({j}, {wide})")
+        line(f"    it_mma_into({', '.join(cells)}, {a}[{before}][{i}], {operand});")
 
 
 def _cell(body: Body, target: str, m: Dim, n: Dim, row: str, column: str) -> str:
