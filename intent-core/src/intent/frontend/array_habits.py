@@ -9,7 +9,7 @@ from intent import language
 from intent.diagnostics import UnsupportedSyntax
 from intent.types.span import Span
 
-__all__ = ["refuse_function", "refuse_method"]
+__all__ = ["LIBRARIES", "refuse_function", "refuse_method"]
 
 _METHODS: Final = {
     "T": "I.transpose({})",
@@ -32,8 +32,11 @@ _METHODS: Final = {
     "transpose": "I.transpose({}, perm=(...))",
 }
 
-_LIBRARIES: Final = frozenset({"cupy", "jax", "numpy", "scipy", "torch"})
-_TARGET: Final = ("backend", "cuda", "device", "version")
+LIBRARIES: Final = frozenset(
+    {"cuda", "cupy", "jax", "ml_dtypes", "numba", "numpy", "scipy", "torch", "triton"}
+)
+"""Modules of which a kernel reads no more than a few numbers."""
+_TARGET: Final = ("backend", "cuda", "device", "runtime", "version")
 
 
 def refuse_method(written: str, name: str, span: Span) -> None:
@@ -57,6 +60,6 @@ def refuse_function(module: ModuleType, name: str, text: str, span: Span) -> Non
     """
     if name in language.__all__:
         raise UnsupportedSyntax(f"the host function '{text}'", fix=f"write I.{name}", span=span)
-    if module.__name__.partition(".")[0] in _LIBRARIES and not any(word in text for word in _TARGET):
+    if module.__name__.partition(".")[0] in LIBRARIES and not any(word in text for word in _TARGET):
         fix = "write it with operations of intent.language, or compute it on the host and pass it"
         raise UnsupportedSyntax(f"the host function '{text}'", fix=fix, span=span)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import enum
-import math
 import operator
 from collections.abc import Callable
 from types import ModuleType
@@ -13,16 +12,16 @@ from typing import Any
 from intent import language
 from intent.diagnostics import (
     IntentError,
-    TargetQuery,
     UnknownAttribute,
     UnsupportedSyntax,
     WrongKind,
 )
-from intent.frontend.array_habits import refuse_function, refuse_method
+from intent.frontend.array_habits import refuse_method
 from intent.frontend.booleans import lower_boolean, lower_choice
 from intent.frontend.calls import lower_call
 from intent.frontend.lowering import Expression, Lowering
-from intent.frontend.scope import module_constant, wrap
+from intent.frontend.modules import module_attribute
+from intent.frontend.scope import wrap
 from intent.frontend.subscripts import lower_subscript
 from intent.frontend.values import (
     BufferRef,
@@ -130,7 +129,7 @@ def _static_attribute(lowering: Lowering, base: PyConst | IntrinsicRef, node: as
     if value is language:
         return wrap(language.lookup(name, span=span), name, span)
     if isinstance(value, ModuleType):
-        return _module_attribute(value, node, lowering)
+        return module_attribute(lowering, value, node)
     if isinstance(value, enum.Enum) and name in ("name", "value"):
         return wrap(getattr(value, name), name, span)
     if isinstance(value, type) and issubclass(value, enum.Enum):
@@ -143,19 +142,6 @@ def _static_attribute(lowering: Lowering, base: PyConst | IntrinsicRef, node: as
         except IntentError as error:
             raise error.at(span)  # noqa: B904 -- the same error, now with a place
     raise UnknownAttribute(ast.unparse(node.value), base.describe(), name, span=span)
-
-
-def _module_attribute(module: ModuleType, node: ast.Attribute, lowering: Lowering) -> FrontValue:
-    number = module_constant(module, node.attr)
-    if number is not None:
-        return Literal(value=number)
-    if module is math and callable(getattr(math, node.attr, None)):
-        return PyConst(value=getattr(math, node.attr))
-    if module.__name__ == "intent" and node.attr == "language":
-        return PyConst(value=language)
-    text, span = ast.unparse(node), lowering.builder.span
-    refuse_function(module, node.attr, text, span)
-    raise TargetQuery(text, span=span)
 
 
 # -- arithmetic

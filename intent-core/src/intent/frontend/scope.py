@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import enum
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -96,12 +95,6 @@ def wrap_default(value: Any, name: str, span: Span) -> FrontValue:
     if isinstance(value, tuple):
         return Tuple(items=tuple(wrap_default(item, name, span) for item in value))
     return wrap(value, name, span)
-
-
-def module_constant(module: ModuleType, name: str) -> float | None:
-    """A number of a module that kernels may read, such as ``math.pi``; None if there is none."""
-    value = getattr(module, name, None)
-    return value if module is math and isinstance(value, float) else None
 
 
 def _is_enum(value: object) -> bool:
