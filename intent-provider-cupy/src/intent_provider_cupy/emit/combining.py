@@ -76,10 +76,10 @@ def combine_of(body: Body, op: Reduce | Scan, table: Table) -> Combine:
     if op.combine is None:
         return Combine(kind=op.kind, components=components)
     captured = [(c, body.use(c, table)) for c in op.captures]
-    body.flush()
+    body.flush_keeping([v for _, v in captured])
+    texts = tuple(body.text(typed(v)) for _, v in captured)
     name = body.context.namer.fresh("combine")
-    _function(body, op.combine, name, components, [c for c, v in captured], table)
-    texts = tuple(typed(v).text for _, v in captured)
+    _function(body, op.combine, name, components, [c for c, _ in captured], table)
     return Combine(kind=None, components=components, function=name, captures=texts)
 
 
