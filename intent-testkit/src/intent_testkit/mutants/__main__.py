@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import os
 import pkgutil
+import re
 import sys
 from collections import Counter
 from importlib import import_module
@@ -27,14 +28,14 @@ def main() -> int:
     parser.add_argument("--each", type=int, default=12, help="mutants per kind of fault (default 12; 0: all)")
     parser.add_argument("--seed", type=int, default=0, help="of the draw (default 0)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time")
-    parser.add_argument("--only", default="", help="part of a mutant's name")
+    parser.add_argument("--only", default="", help="regular expression in a mutant's name")
     parser.add_argument(
         "--reach", type=Path, help="keep programs and lines of the right compiler in this file, or take it"
     )
     parser.add_argument("--show", type=Path, help="write the mutated module here instead (with --only)")
     options = parser.parse_args()
     modules = [name for room in ROOMS for name in _modules(room)]
-    found = [m for module in modules for m in mutants_of(module) if options.only in m.name]
+    found = [m for module in modules for m in mutants_of(module) if re.search(options.only, m.name)]
     if options.show:
         options.show.write_text(found[0].source, encoding="utf-8")
         return 0
