@@ -67,9 +67,14 @@ def _atom_never_negative(atom: object) -> bool:
 
 
 class Bounds:
-    """Bounds of every index fragment of a program, filled in program order."""
+    """Bounds of every index fragment of a program, filled in program order.
 
-    def __init__(self) -> None:
+    ``signs_at_launch``: whether a launch with an operand of a division that may be negative uses 64 bits, so that
+    32-bit text need not floor.
+    """
+
+    def __init__(self, *, signs_at_launch: bool = True) -> None:
+        self._may_ask_signs = signs_at_launch
         self._known: dict[int, Interval] = {}
         self._natural: dict[int, Width] = {}
         self._signs: set[Extent] = set()
@@ -172,7 +177,7 @@ class Bounds:
         if isinstance(op, Pointwise):
             operands = op.operands[1:] if op.fn == "select" else op.operands
             intervals = [self.interval(o) for o in operands]
-            if op.fn in ("floordiv", "mod"):
+            if self._may_ask_signs and op.fn in ("floordiv", "mod"):
                 leans = any(self.leans(o) for o in operands)
                 proven = all(i is not None and i.non_negative for i in intervals)
                 if self._signs_at_launch(intervals) or (leans and proven):
@@ -237,18 +242,30 @@ def pointwise(fn: str, operands: Sequence[Interval | None]) -> Interval | None:
         return Interval(minimum(a.low, b.low), minimum(a.high, b.high))
     if fn == "maximum":
         return Interval(maximum(a.low, b.low), maximum(a.high, b.high))
-    # A zero divisor is invalid input, so a divisor that is never negative is at least 1.
-    if fn == "floordiv" and a.non_negative and b.non_negative:
-        return Interval(const(0), a.high // b.low if b.low.const or b.low is b.high else a.high)
-    if fn == "mod" and b.non_negative:
+    return _quotient(a, b) if fn == "floordiv" else _remainder(b) if fn == "mod" else None
+
+
+def _quotient(a: Interval, b: Interval) -> Interval:
+    """A zero divisor is invalid input, so a divisor that is never negative is at least 1."""
+    if a.non_negative and b.non_negative:
+        least = b.low if b.low.const or (b.low is b.high and b.low.const is None) else const(1)
+        return Interval(const(0), a.high // least)
+    if b.non_negative:
+        return Interval(minimum(a.low, 0), maximum(a.high, 0))
+    return Interval(minimum(a.low, -a.high, 0), maximum(a.high, -a.low, 0))
+
+
+def _remainder(b: Interval) -> Interval:
+    """It has the divisor's sign and is nearer to zero."""
+    if b.non_negative:
         return Interval(const(0), b.high - 1)
-    return None
+    return Interval(minimum(b.low + 1, 0), maximum(b.high - 1, 0))
 
 
 def _one_sided(fn: str, operands: Sequence[Interval | None]) -> Interval | None:
     """Bounds that hold whatever the unknown operand is."""
     divisor = operands[1] if fn == "mod" else None
-    return Interval(const(0), divisor.high - 1) if divisor is not None and divisor.non_negative else None
+    return None if divisor is None else _remainder(divisor)
 
 
 def _product(a: Interval, b: Interval) -> Interval | None:
