@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from intent.construct import Plan
 from intent.diagnostics import PlanError
 from intent.passes import PASSES, Permissions
+from intent.passes.peeling import peeled
 from intent.physical import Program
 from intent.physical.verify import verify
 from intent_testkit.cases.case import Case, ViewSpec
@@ -82,7 +83,7 @@ def check_passes(case: Case) -> int:
     """Verify and run the program after every pass that changed it; how many passes did.
 
     The default plan at an empty and the two largest assignments, the systematic plans at the smaller of those; all
-    permissions are given.
+    permissions are given, and loops are peeled also where that is not worth it.
     """
     compiled = Compiled(case)
     permissions = Permissions(relaxed=True)
@@ -94,7 +95,7 @@ def check_passes(case: Case) -> int:
         point = Point(case=case, extents=extents, variant=layouts[number % len(layouts)])
         for plan in (compiled.default(extents), *(compiled.systematic(extents) if extents is middle else ())):
             program = compiled.constructed(plan)
-            for name, run_pass in PASSES:
+            for name, run_pass in _EAGER:
                 before, program = program, run_pass(program, permissions)
                 if program is before:
                     continue
@@ -108,6 +109,11 @@ def check_passes(case: Case) -> int:
 
                 _attempt(point, execute, f"pass '{name}' under plan '{plan.name}'\n{plan}")
     return changed
+
+
+_EAGER: Final = tuple(
+    (name, (lambda program, _: peeled(program, wide=1)) if name == "peeling" else run) for name, run in PASSES
+)
 
 
 def _chosen(case: Case) -> list[Extents]:

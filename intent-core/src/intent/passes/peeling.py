@@ -38,10 +38,15 @@ WIDE: Final = 64
 def peeling(program: ph.Program, permissions: Permissions) -> ph.Program:
     """Split loops over blocks into parts with and without masks (architecture: passes)."""
     del permissions  # every value stays the same bit for bit
+    return peeled(program, wide=WIDE)
+
+
+def peeled(program: ph.Program, *, wide: int) -> ph.Program:
+    """Split loops where that takes a mask of at least ``wide`` lanes from a part."""
     reads = Counter(
         op.source.name for s in program.segments for op in walk(s.body) if isinstance(op, ph.Load)
     )
-    return rewrite_loops(program, lambda b, loop: not _in_place(loop, reads) and _peel(b, loop))
+    return rewrite_loops(program, lambda b, loop: not _in_place(loop, reads) and _peel(b, loop, wide))
 
 
 @dataclass
@@ -57,14 +62,14 @@ class _Cut:
     before: tuple[ph.Fragment, ...] = ()
 
 
-def _peel(b: Builder, loop: ph.Loop) -> bool:
+def _peel(b: Builder, loop: ph.Loop, wide: int) -> bool:
     b.span, b.origin = loop.span, loop.origin
     step = b.known.value(loop.step)
     if not isinstance(step, int) or step < 2 or not _may_be_copied(loop):
         return False
     with b.region() as made:
         ranges = Ranges(b, loop, inside(loop))
-        found = _found(b, loop, ranges)
+        found = _found(b, loop, ranges, wide)
         if not found:
             return False
         low, high = None, None
@@ -83,11 +88,11 @@ def _peel(b: Builder, loop: ph.Loop) -> bool:
     return True
 
 
-def _found(b: Builder, loop: ph.Loop, ranges: Ranges) -> dict[ph.Fragment, Range]:
+def _found(b: Builder, loop: ph.Loop, ranges: Ranges, wide: int) -> dict[ph.Fragment, Range]:
     """Wide tests that something reads, and where they hold on all lanes: on one side of a bound."""
     found = {}
     for test in tests(b, loop):
-        if prod(d.size for d in test.dims) >= WIDE and _masks(loop, test):
+        if prod(d.size for d in test.dims) >= wide and _masks(loop, test):
             held = ranges.must_hold(test)
             if held is not None and (held.low is None) != (held.high is None):
                 found[test] = held
