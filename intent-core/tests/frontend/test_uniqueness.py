@@ -210,3 +210,64 @@ def test_a_narrow_coordinate_wraps():
 
 def test_races_that_the_sanitizer_shall_show_are_left_in():
     assert lower(overlapping_rows, races=True).assumptions == ()
+
+
+# -- promises that no call can keep
+
+
+@kernel
+def scattered_to_one_place(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("M",)]):
+    I.scatter_unique(y, index=I.full((3,), 0, I.i32), value=x[0:3])
+
+
+@kernel
+def scattered_in_pairs(x: I.In[I.f32, ("R", "N")], y: I.Out[I.f32, ("R", "M")]):
+    half = I.indices(I.domain(0, x.shape[1])) // 2
+    for r in I.parallel(I.domain(0, x.shape[0])):
+        I.scatter_unique(y, index=(r, half), value=x[r, :])
+
+
+@pytest.mark.parametrize("made", [scattered_to_one_place, scattered_in_pairs], ids=lambda made: made.name)
+def test_a_promise_that_every_call_breaks_is_refused(made):
+    with pytest.raises(NonInjectiveAssignment) as caught:
+        lower(made)
+    assert caught.value.span is not None
+    assert caught.value.span.source.strip().startswith("I.scatter_unique")
+    assert "both write y[" in caught.value.seen["one collision"]
+    assert "I.scatter_reduce" in str(caught.value.fix)
+
+
+@kernel
+def scattered_where_valid(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("M",)]):
+    i = I.indices(I.domain(0, x.shape[0]))
+    I.scatter_unique(y, index=i // 2, value=x[...], valid=i % 2 == 0)
+
+
+@kernel
+def scattered_in_a_branch(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("M",)]):
+    if x.shape[0] < 2:
+        I.scatter_unique(y, index=I.zeros(x.shape, I.i32), value=x[...])
+
+
+@kernel
+def scattered_around(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("M",)]):
+    i = I.indices(I.domain(0, x.shape[0]))
+    I.scatter_unique(y, index=i % 4, value=x[...])
+
+
+@pytest.mark.parametrize(
+    "made", [scattered_where_valid, scattered_in_a_branch, scattered_around], ids=lambda made: made.name
+)
+def test_a_promise_that_some_call_keeps_is_taken(made):
+    assert any(a.kind == "unique" for a in lower(made).assumptions)
+
+
+@kernel
+def computed_index(rows: I.In[I.i32, ("N",)], y: I.Out[I.f32, ("M",)]):
+    y[rows[...] % 4] = 1.0
+
+
+def test_the_index_is_shown_as_written():
+    with pytest.raises(NonInjectiveAssignment) as caught:
+        lower(computed_index)
+    assert caught.value.seen["the index"] == "rows[...] % 4"

@@ -49,14 +49,23 @@ class NonInjectiveAssignment(IntentError):
     code = "INT062"
 
     def __init__(
-        self, target: str, *, index: str, witness: str | None = None, **where: Unpack[Where]
+        self,
+        target: str,
+        *,
+        index: str | None = None,
+        witness: str | None = None,
+        promised: bool = False,
+        **where: Unpack[Where],
     ) -> None:
         fix = f"write I.scatter_unique({target}, index=..., value=...) if the destinations are distinct"
-        if witness is not None:
+        if promised:
+            fix = "combine what meets with I.scatter_reduce, or give every element a place of its own"
+        elif witness is not None:
             fix = f"use I.scatter_reduce, or I.scatter_unique({target}, ...) if no call is like that"
+        seen = {"the index": index, "one collision": witness}
         super().__init__(
-            f"two elements may be assigned to one place of '{target}'",
-            seen={"the index": index} | ({} if witness is None else {"one collision": witness}),
+            f"two elements {'are' if promised else 'may be'} assigned to one place of '{target}'",
+            seen={name: value for name, value in seen.items() if value is not None},
             fix=fix,
             **where,
         )

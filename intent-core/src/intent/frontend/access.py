@@ -125,7 +125,7 @@ class Accesses(Relations):
             raise ReadBeforeWrite(resource.name, mode="uninitialised buffer", span=self.span)
 
     def _collides(self, resource: Resource, relation: Relation, met: Collision | None) -> Choice["assumed"]:
-        index = ", ".join(c.name or f"%{c.id}" for c in relation.coordinates)
+        index = ", ".join(self.text_of_value(c) or c.name or "..." for c in relation.coordinates)
         witness = met.witness(resource.name) if met is not None else None
         raise NonInjectiveAssignment(resource.name, index=index, witness=witness, span=self.span)
 

@@ -22,6 +22,7 @@ from intent.frontend.values import (
     Undefined,
     ViewRef,
 )
+from intent.kir import Cast, Load, Value
 from intent.language.definitions import Definition
 from intent.types import DType, Span
 
@@ -53,7 +54,7 @@ class Lowering:
         self._preparation = Preparation(self)
         self._spans: dict[int, tuple[ast.AST, Span]] = {}
         self._texts: dict[int, tuple[FrontValue, ast.expr]] = {}
-        builder.text_of = self.text_of
+        builder.text_of, builder.text_of_value = self.text_of, self.text_of_value
 
     # -- places
 
@@ -68,6 +69,16 @@ class Lowering:
         """The author's text of a value, shortened; ``default`` when it has none."""
         known = self._texts.get(id(front))
         return default if known is None else self.text(known[1])
+
+    def text_of_value(self, value: Value) -> str | None:
+        """The author's text of a value or of what it is a cast of, or the name of what it was read from."""
+        made = {f.value.id: node for f, node in self._texts.values() if isinstance(f, Tensor)}
+        while value.id not in made and isinstance(op := self.builder.defs.get(value.id), Cast):
+            value = op.value
+        if value.id in made:
+            return self.text(made[value.id])
+        op = self.builder.defs.get(value.id)
+        return op.source.name if isinstance(op, Load) else None
 
     @staticmethod
     def text(node: ast.expr) -> str:

@@ -14,7 +14,7 @@ from intent.diagnostics import (
 )
 from intent.frontend.leaves import Leaves, default_dtype, representable
 from intent.frontend.values import ExtentRef, FrontValue, Literal, Tensor, WeakLiteral
-from intent.kir import Cast, Pointwise
+from intent.kir import Cast, Pointwise, Value
 from intent.kir.pointwise import FUNCTIONS
 from intent.types import DType, Extent
 from intent.types.dtypes import BOOL, F32, INDEX
@@ -36,6 +36,8 @@ class Operands(Leaves):
 
     text_of: Callable[[FrontValue, str], str] = staticmethod(lambda _, default: default)
     """The author's text of a value, for errors; the lowering replaces it."""
+    text_of_value: Callable[[Value], str | None] = staticmethod(lambda _: None)
+    """The same of a value of the logical IR, where it has any."""
 
     # -- dtypes
 
