@@ -71,6 +71,20 @@ def test_variants_follow_the_layout_not_the_shape(launcher):
     assert kernels[2] is not kernels[0]
 
 
+def test_strides_and_extents_that_16_divides_are_told_to_the_compiler(launcher, monkeypatch):
+    made, calls = launcher
+    texts = []
+    monkeypatch.setattr(launch, "kernel_of", lambda text, entry: (texts.append(text), None))
+    made(call(np.zeros((3, 32), np.float32)))
+    made(call(np.zeros((5, 48), np.float32)))
+    made(call(np.zeros((3, 24), np.float32)))
+    assert len(calls) == 3
+    rows, odd = texts
+    for name in ("x_stride_0", "y_stride_0", "N"):
+        assert f"    {name} = ct.assume_divisible_by({name}, 16)\n" in rows
+    assert "assume_divisible_by" not in odd
+
+
 def test_no_stream_is_the_default_stream(launcher):
     made, calls = launcher
     made(call(np.zeros((1, 1), np.float32), stream=None))

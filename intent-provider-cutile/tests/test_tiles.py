@@ -10,7 +10,7 @@ import pytest
 import intent
 import intent.language as I
 from intent.provider import Source
-from intent_provider_cutile.build import bytecode, default_layout, divisible_strides, specialised
+from intent_provider_cutile.build import bytecode, default_layout, divisible_arguments, specialised
 from intent_provider_cutile.emit import emit
 from intent_provider_cutile.emulate.dtypes import FLOAT32, INT32, TileTypeError
 from intent_provider_cutile.emulate.memory import OutsideAccess, memory_of
@@ -136,13 +136,13 @@ def test_bytecode_of_tiles(small):
     assert set(emitted.signature.tiled) == {"a", "b", "c"}
     assert "ct.store(c_tiles" in emitted.text
     source = Source(text=emitted.text, entry=emitted.entry, suffix=".py", program=program)
-    values = [64 if p.kind == "stride" else None for p in emitted.signature.parameters]
+    values = [64 if p.kind in ("stride", "extent") else None for p in emitted.signature.parameters]
     usual = default_layout(emitted.signature)
     layout = type(usual)(
         small=small,
         ones=usual.ones,
         aligned=usual.aligned,
-        divisible=divisible_strides(emitted.signature, values),
+        divisible=divisible_arguments(emitted.signature, values),
     )
     assert "a_stride_0 = ct.assume_divisible_by(a_stride_0, 16)" in specialised(
         emitted.text, emitted.signature, layout

@@ -26,9 +26,8 @@ BYTECODE_VERSION: Final = "13.3"
 class Layout:
     """What a build assumes about its arguments: the variant key.
 
-    ``small``: INDEX is int32. ``ones``: positions of the parameters that are 1. ``divisible``: of strides
-    that 16 divides. ``aligned``: positions of the arrays
-    whose address 16 divides.
+    ``small``: INDEX is int32. ``ones``: positions of the parameters that are 1. ``divisible``: of strides and extents
+    that 16 divides. ``aligned``: of the arrays whose address 16 divides.
     """
 
     small: bool = True
@@ -60,12 +59,12 @@ def specialised(text: str, signature: Signature, layout: Layout) -> str:
     return text[:start] + known + text[start:]
 
 
-def divisible_strides(signature: Signature, values: Sequence[Any]) -> frozenset[int]:
-    """Positions of strides that tile accesses use and 16 divides: what bulk copies need to know."""
+def divisible_arguments(signature: Signature, values: Sequence[Any]) -> frozenset[int]:
+    """Positions of strides and extents that 16 divides: what 16-byte accesses, masks and bulk copies need to know."""
     return frozenset(
         i
         for i, (p, value) in enumerate(zip(signature.parameters, values, strict=True))
-        if p.kind == "stride" and p.view in signature.tiled and value % 16 == 0
+        if p.kind in ("stride", "extent") and value % 16 == 0
     )
 
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from intent.provider import Capabilities
 from intent_provider_cutile.emit.literals import TYPES
+from intent_provider_cutile.plans import PLANS
 from intent_provider_cutile.spelling import ATOMICS, BY_CAS, MMA, native_functions
 
 CAPABILITIES: Final = Capabilities(
@@ -20,4 +21,5 @@ CAPABILITIES: Final = Capabilities(
     atomics=ATOMICS | BY_CAS,
     grid_limit=(1 << 31) - 1,
     needs_gpu=True,
+    plans=PLANS,
 )

@@ -11,7 +11,7 @@ from intent.provider.cuda import driver
 from intent.types.dtypes import BY_NAME
 from intent_provider_cutile.arguments import index_is_small, value_of
 from intent_provider_cutile.blame import author_span
-from intent_provider_cutile.build import Layout, divisible_strides, specialised
+from intent_provider_cutile.build import Layout, divisible_arguments, specialised
 from intent_provider_cutile.emit.signature import Parameter
 from intent_provider_cutile.toolkit import kernel_of, tile_module
 from intent_provider_cutile.tools import INSTALL, require_compiler
@@ -23,8 +23,8 @@ OLD_DRIVER: Final = "cuTile needs a driver of CUDA 13 (580 or newer) and a tilei
 class CuTileLauncher:
     """Runs one source on one device.
 
-    A variant is a text: index width, and which strides are 1. Within a variant ``ct.launch`` keeps builds of its own
-    by the arrays' alignment; no build depends on an exact shape.
+    A variant is a text: index width, which strides are 1, which strides and extents 16 divides. Within a variant
+    ``ct.launch`` keeps builds of its own by the arrays' alignment; no build depends on an exact shape.
     """
 
     def __init__(self, source: Source, name: str) -> None:
@@ -87,7 +87,7 @@ def _layout(chosen: Text, invocation: Invocation, values: list[Any]) -> Layout:
     return Layout(
         small=index_is_small(chosen.signature, invocation),
         ones=frozenset(ones),
-        divisible=divisible_strides(chosen.signature, values),
+        divisible=divisible_arguments(chosen.signature, values),
     )
 
 

@@ -33,8 +33,16 @@ class CuTileProvider:
         return CAPABILITIES
 
     def knobs(self) -> Mapping[str, Sequence[int]]:
-        """Warps per block, blocks per SM that the compiler aims at, and thread blocks of a cluster."""
-        return {"num_worker_warps": (4, 8, 16), "occupancy": (1, 2, 3, 4), "num_ctas": (1, 2)}
+        """Warps that compute, blocks per SM to aim at, thread blocks of a cluster, and how early loops load.
+
+        tileiras 13.4 takes no other numbers of warps.
+        """
+        return {
+            "num_worker_warps": (4, 8),
+            "occupancy": (1, 2, 3, 4, 6, 8),
+            "num_ctas": (1, 2),
+            "latency": (1, 2, 3, 4),
+        }
 
     def grid(self, length: int) -> tuple[int, ...]:
         """One dimension; never rounded."""

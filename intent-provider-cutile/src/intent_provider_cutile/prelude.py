@@ -9,6 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+F64 = """
+def _f64(value, bits):
+    # The compiler rounds float literals to f32; these bits are the f64 nearest to value.
+    return ct.bitcast(ct.int64(bits), ct.float64)
+"""
+
 RSQRT_F64 = """
 def _rsqrt_f64(x):
     return 1.0 / ct.sqrt(x)
@@ -125,6 +131,7 @@ def _floordiv_u64(a, b):
 
 FUNCTIONS: Final[dict[str, str]] = {
     "_floordiv_u64": FLOORDIV_U64,
+    "_f64": F64,
     "_rsqrt_f64": RSQRT_F64,
     "_pow": POW,
     "_to_f32_odd": TO_F32_ODD,

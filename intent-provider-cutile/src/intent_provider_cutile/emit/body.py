@@ -76,6 +76,8 @@ class Context:
     extents: ExtentWriter
     combine: Combine
     boxes: Boxes
+    latencies: dict[int, int]
+    """Hints of loads of whole tiles (:mod:`intent_provider_cutile.emit.latency`)."""
     program_id: Value | None = None
     buffers: dict[int, str] = field(default_factory=dict)
     tiled: dict[str, tuple[str, str]] = field(default_factory=dict)

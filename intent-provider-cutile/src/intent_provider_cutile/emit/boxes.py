@@ -28,6 +28,9 @@ from intent.physical import (
 from intent.physical.walk import operands_of, walk
 from intent_provider_cutile.emit.contract import layout_of
 
+_KEEP_MULTIPLES = frozenset({"add", "sub", "neg", "minimum", "maximum"})
+"""Functions whose result is a multiple of what divides all operands."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
@@ -124,12 +127,22 @@ class Boxes:
                 k = self._constant(factor)
                 if k is not None and k % dim.size == 0:
                     return Side(dim=dim, base=block, times=k // dim.size)
-        loop = self._loops.get(base.id)
+        return Side(dim=dim, base=base, over=dim.size) if self._divides(dim.size, base) else None
+
+    def _divides(self, size: int, value: Fragment) -> bool:
+        """Whether a scalar is a multiple of ``size``: a product or a loop's index, as it shows in the program."""
+        constant = self._constant(value)
+        if constant is not None:
+            return constant % size == 0
+        loop = self._loops.get(value.id)
         if loop is not None:
-            begin, step = self._constant(loop.begin), self._constant(loop.step)
-            if begin is not None and step is not None and begin % dim.size == step % dim.size == 0:
-                return Side(dim=dim, base=base, over=dim.size)
-        return None
+            return self._divides(size, loop.begin) and self._divides(size, loop.step)
+        op = self._defined.get(value.id)
+        if not isinstance(op, Pointwise):
+            return False
+        if op.fn == "mul":
+            return any(self._divides(size, operand) for operand in op.operands)
+        return op.fn in _KEEP_MULTIPLES and all(self._divides(size, operand) for operand in op.operands)
 
     def _constant(self, value: Fragment) -> int | None:
         op = self._defined.get(value.id)

@@ -15,6 +15,7 @@ from intent_provider_cutile.emit.body import Body, Context
 from intent_provider_cutile.emit.bounds import Bounds, Interval
 from intent_provider_cutile.emit.boxes import Boxes
 from intent_provider_cutile.emit.extents import ExtentWriter
+from intent_provider_cutile.emit.latency import latencies
 from intent_provider_cutile.emit.names import Namer
 from intent_provider_cutile.emit.signature import Signature, SignatureBuilder
 from intent_provider_cutile.emit.value import Prec, Value
@@ -28,7 +29,7 @@ WIDE = "INDEX, Index = ct.int64, ct.ScalarInt64"
 
 
 KNOBS = frozenset({"num_ctas", "occupancy", "num_worker_warps", "opt_level"})
-"""Settings of a plan that the compiler knows."""
+"""Settings of a plan that stand in the decorator; ``latency`` stands with the loads."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +64,7 @@ class KernelEmitter:
         self._context = Context(
             namer=self._namer, signature=self._builder, bounds=self._bounds, order=program.dims,
             scalars=self._scalars, need=self._need, extents=extents, combine=self._combine,
-            boxes=Boxes(program, wanted=tiles),
+            boxes=Boxes(program, wanted=tiles), latencies=latencies(program, dict(program.knobs).get("latency")),
         )  # fmt: skip
 
     def emit(self) -> Emitted:

@@ -67,6 +67,18 @@ def _shortest(value: float) -> str:
     return repr(value)
 
 
+def constant(value: bool | int | float, dtype: DType, need: Callable[[str], str]) -> Value:
+    """A constant of the program: a literal, but for an f64 that is no f32, to which the compiler rounds literals."""
+    if dtype is not F64 or not math.isfinite(value) or _is_f32(float(value)):
+        return literal(value, dtype)
+    bits = struct.unpack("<q", struct.pack("<d", value))[0]
+    return Value(text=f"{need('_f64')}({float(value)!r}, {bits:#x})", prec=Prec.ATOM, dtype=dtype)
+
+
+def _is_f32(value: float) -> bool:
+    return abs(value) < _F32_END and struct.unpack("<f", struct.pack("<f", value))[0] == value
+
+
 def typed(value: Value) -> Value:
     """``value`` with its own dtype: a constant for stores, branches, returns and the like."""
     if not value.literal:

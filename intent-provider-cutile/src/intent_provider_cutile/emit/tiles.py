@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 def load(body: Body, op: Load, box: Box) -> None:
     """``ct.load`` of one tile, its axes brought into the program's order."""
     array = body.tiled(op.source)
-    text = f"ct.load({array}, {_index(body, box)}, {_tuple(box.shape)})"
+    latency = body.context.latencies.get(id(op))
+    hint = f", latency={latency}" if latency is not None else ""
+    text = f"ct.load({array}, {_index(body, box)}, {_tuple(box.shape)}{hint})"
     if len(box.dims) != len(box.shape):
         text = f"ct.reshape({text}, {_tuple(d.size for d in box.dims)})"
     value = Value(text=text, prec=Prec.ATOM, dtype=op.source.dtype, dims=box.dims)

@@ -67,7 +67,10 @@ ALL: Final[dict[str, DType]] = {
 
 
 def constant(value: bool | int | float, dtype: DType) -> Array:
-    """A Python number as an element; it must be of the dtype's kind and, for integers, in range."""
+    """A Python number as an element; it must be of the dtype's kind and, for integers, in range.
+
+    The compiler rounds every float literal to f32, also one that becomes an f64, ``ct.float64(0.1)`` included.
+    """
     if dtype.kind == "bool":
         if not isinstance(value, bool):
             raise TileTypeError(f"{value!r} is no bool")
@@ -76,8 +79,11 @@ def constant(value: bool | int | float, dtype: DType) -> Array:
         raise TileTypeError(f"{value!r} is no {dtype.name}")
     if dtype.is_integer and not np.iinfo(dtype.numpy).min <= value <= np.iinfo(dtype.numpy).max:
         raise TileTypeError(f"{value} is out of range of {dtype.name}")
-    if dtype.is_integer or dtype == FLOAT64:
+    if dtype.is_integer:
         return np.asarray(value, dtype.numpy)
+    if dtype == FLOAT64:
+        with np.errstate(over="ignore"):
+            return np.asarray(np.float32(value), dtype.numpy)
     return converted(np.asarray(value, np.float64), FLOAT64, dtype)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from intent.provider import Invocation, Source
 from intent_provider_cutile.arguments import index_is_small, value_of
-from intent_provider_cutile.build import Layout, divisible_strides, specialised
+from intent_provider_cutile.build import Layout, divisible_arguments, specialised
 from intent_provider_cutile.emit.literals import TYPES
 from intent_provider_cutile.emit.signature import PASSING, Parameter
 from intent_provider_cutile.emulate.carries import instrumented
@@ -32,8 +32,8 @@ class EmulatedLauncher:
         chosen = self._texts.of(invocation)
         parameters = chosen.signature.parameters
         small = index_is_small(chosen.signature, invocation)
-        values = [value_of(p, invocation) if p.kind == "stride" else None for p in parameters]
-        layout = Layout(small=small, divisible=divisible_strides(chosen.signature, values))
+        values = [value_of(p, invocation) if p.kind in ("stride", "extent") else None for p in parameters]
+        layout = Layout(small=small, divisible=divisible_arguments(chosen.signature, values))
         language, kernel = self._kernel(chosen, layout)
         arguments = [_argument(p, invocation, small=small) for p in parameters]
         with np.errstate(all="ignore"):

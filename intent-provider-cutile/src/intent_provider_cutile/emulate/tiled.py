@@ -52,8 +52,10 @@ def _number(value: Tile | int) -> int:
     return value
 
 
-def load(array: TiledArray, index: Index, shape: tuple[int, ...], /) -> Tile:
-    """One tile of an array."""
+def load(array: TiledArray, index: Index, shape: tuple[int, ...], /, *, latency: int | None = None) -> Tile:
+    """One tile of an array; ``latency`` is a hint from 1 to 10 without meaning."""
+    if latency is not None and not 1 <= latency <= 10:
+        raise TileTypeError(f"a latency of {latency}")
     return array.memory.load_offset(array.places(index, shape))
 
 

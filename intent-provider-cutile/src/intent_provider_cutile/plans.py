@@ -1,0 +1,32 @@
+"""Tile shapes and settings for cuTile's compiler."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from intent.provider import ChainTile, MatrixTile, PlanTable, Sized, settings
+
+PLANS: Final = PlanTable(
+    warps="num_worker_warps",
+    warp_counts=(4, 8),
+    matrix=(
+        MatrixTile(
+            rows=256, columns=256, least=1024, tiles=256, knobs=settings(num_ctas=2, num_worker_warps=8)
+        ),
+        MatrixTile(least=513, tiles=132, knobs=settings(occupancy=2)),
+        MatrixTile(),
+    ),
+    chains=(
+        ChainTile(rows=64, walked=64, head=64, knobs=settings(num_worker_warps=4, occupancy=3)),
+        ChainTile(
+            rows=128, walked=128, head=128, masked=True,
+            knobs=settings(num_ctas=2, num_worker_warps=4, occupancy=2, latency=2),
+        ),
+        ChainTile(rows=128, walked=128, head=128, knobs=settings(num_worker_warps=8, latency=2)),
+        ChainTile(rows=64, walked=64, knobs=settings(num_worker_warps=8)),
+    ),
+    rows=(
+        Sized(lanes=8192, knobs=()),
+        Sized(lanes=32768, knobs=settings(num_worker_warps=8)),
+    ),
+)  # fmt: skip

@@ -1,0 +1,89 @@
+"""Default plans for cuTile's compiler: tiles, settings, and where they stand in the text."""
+
+from __future__ import annotations
+
+import re
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import intent
+from intent.construct import analyze
+from intent.frontend import lower
+from intent.planning import default_plan
+from intent_provider_cutile.capabilities import CAPABILITIES
+from intent_testkit.kernels import attention, matmul, softmax
+
+RNG = np.random.default_rng(11)
+RELAXED = intent.CompileOptions(numerics="relaxed_normalization")
+
+
+def planned(kernel, constexprs=None, **extents):
+    return default_plan(analyze(lower(kernel, constexprs or {})), CAPABILITIES, extents)
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "tile", "knobs"),
+    [
+        (8192, 8192, (256, 256), {"num_ctas": 2, "num_worker_warps": 8}),
+        (2048, 2048, (128, 128), {"occupancy": 2}),
+        (512, 8192, (128, 128), {}),
+        (16, 16384, (16, 128), {}),
+    ],
+)
+def test_matrix_tiles_by_size(m, n, tile, knobs):
+    plan = planned(matmul.matmul_bf16, M=m, N=n, K=4096)
+    assert tuple(block for _, block in plan.groups[0].instance) == tile
+    assert dict(plan.knobs) == knobs
+
+
+@pytest.mark.parametrize("m", [2048, 4096, 8192, 16384])
+def test_tiles_256_wide_always_have_eight_warps(m):
+    """Four warps would hold 256 results in each thread and spill."""
+    plan = planned(matmul.matmul_bf16, M=m, N=m, K=4096)
+    wide = max(block for _, block in plan.groups[0].instance) >= 256
+    assert dict(plan.knobs).get("num_worker_warps") == (8 if wide else None)
+
+
+@pytest.mark.parametrize("n", [256, 1024, 4096, 8192, 12345, 16384, 20000, 32768])
+def test_rows_never_have_more_than_128_elements_a_thread(n):
+    plan = planned(softmax.softmax_bf16, M=8192, N=n)
+    threads = 32 * dict(plan.knobs).get("num_worker_warps", 4)
+    assert dict(plan.groups[0].inner)["axis_N"].size <= 128 * threads
+
+
+def attended(*, causal, rows=256, head=64):
+    """A forward pass on the CPU, its inputs and its text."""
+    q, k, v = (RNG.standard_normal((1, 1, rows, head), np.float32) for _ in range(3))
+    q, k, v = (x.astype(ml_dtypes.bfloat16) for x in (q, k, v))
+    out = np.zeros_like(q)
+    artifact = intent.compile(
+        attention.attention_forward, provider="cutile", constexprs={"CAUSAL": causal}, options=RELAXED
+    )
+    artifact(q, k, v, out)
+    return (q, k, v, out), artifact.source
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_both_loops_of_attention_read_whole_tiles(causal, monkeypatch):
+    monkeypatch.setenv("INTENT_EXECUTION", "emulate")
+    (q, k, v, out), text = attended(causal=causal)
+    assert "load_offset" not in text
+    assert text.count("ct.load(k_tiles") == text.count("ct.load(v_tiles") == 1 + causal
+    wide = [x[0, 0].astype(np.float64) for x in (q, k, v)]
+    logits = wide[0] @ wide[1].T / np.sqrt(q.shape[-1])
+    if causal:
+        logits = np.where(np.tri(*logits.shape, dtype=bool), logits, -np.inf)
+    weights = np.exp(logits - logits.max(-1, keepdims=True))
+    wanted = weights / weights.sum(-1, keepdims=True) @ wide[2]
+    np.testing.assert_allclose(out[0, 0].astype(np.float64), wanted, atol=2e-2)
+
+
+def test_the_second_product_s_operand_is_loaded_twice_as_early(monkeypatch):
+    monkeypatch.setenv("INTENT_EXECUTION", "emulate")
+    _, text = attended(causal=False, rows=128, head=128)
+    assert re.search(r"k_tiles, .*latency=2\)", text)
+    assert re.search(r"v_tiles, .*latency=4\)", text)
+    assert not re.search(r"q_tiles, .*latency", text)
+    assert "latency" not in text.split("def ")[0], "it is no setting of the whole kernel"
