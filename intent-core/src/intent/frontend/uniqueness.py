@@ -17,6 +17,7 @@ from intent.kir.destinations import Destination, between_points, within_store
 from intent.kir.facts import launch_facts
 from intent.kir.walk import walk
 from intent.proof import Collision, Distinct, Facts, Unknown, injective
+from intent.types.extent import Dyn
 
 __all__ = ["promised_points"]
 
@@ -61,9 +62,13 @@ def _refuse_broken(kernel: Kernel, facts: Facts) -> None:
 
 
 def _moving(claim: Distinct) -> Distinct:
-    """The claim without coordinates that all elements of the store share, such as the point of a loop around it."""
+    """The claim without coordinates that only a loop around the store changes: all of its elements share them."""
     own = {axis.atom for axis in claim.axes}
-    kept = [k for k, e in enumerate(claim.coordinates) if own & set(e.atoms())]
+    kept = [
+        k
+        for k, e in enumerate(claim.coordinates)
+        if own & set(e.atoms()) or not any(isinstance(a, Dyn) for a in e.atoms())
+    ]
     coordinates = tuple(claim.coordinates[k] for k in kept)
     return replace(claim, coordinates=coordinates, shape=tuple(claim.shape[k] for k in kept))
 

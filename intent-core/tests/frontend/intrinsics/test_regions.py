@@ -4,7 +4,7 @@ import pytest
 
 import intent
 import intent.language as I
-from intent.diagnostics import ImpureHelper, SchemaMismatch, SliceExtentObserved, WrongKind
+from intent.diagnostics import ImpureHelper, InvalidAxis, SchemaMismatch, SliceExtentObserved, WrongKind
 from intent.kir import Contract, RegionFold, RegionScan
 from intent.kir.walk import walk
 
@@ -255,6 +255,11 @@ def summary_of_another_dtype(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ()]):
 
 
 @intent.kernel
+def another_axis(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ()]):
+    y[()] = I.region_fold(source=x[...], axis=1, summarize=slice_sum, combine=plus, identity=0.0)
+
+
+@intent.kernel
 def builtin_summarizer(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ()]):
     y[()] = I.region_fold(source=x[...], axis=0, summarize=I.add, combine=plus, identity=0.0)
 
@@ -288,6 +293,7 @@ def running_total_only(part, state):
         (compares_with_a_fixed_axis, SliceExtentObserved),
         (draws, ImpureHelper),
         (summary_of_another_dtype, SchemaMismatch),
+        (another_axis, InvalidAxis),
         (builtin_summarizer, WrongKind),
         (output_without_the_slice_axis, SchemaMismatch),
     ],

@@ -162,7 +162,8 @@ def _source(call: Call) -> _Source:
     tensors = tuple(leaf for a in arguments for leaf in leaves(a) if isinstance(leaf, Tensor))
     if not tensors:
         raise call.wrong_kind("source", "at least one tensor")
-    axes = [_axis(call, t) for t in tensors]
+    widest = max(t.rank for t in tensors)
+    axes = [_axis(call, t, widest) for t in tensors]
     axis = max(axes)
     extent = tensors[0].shape[axes[0]]
     for tensor, own in zip(tensors[1:], axes[1:], strict=True):
@@ -178,9 +179,9 @@ def _source(call: Call) -> _Source:
     )
 
 
-def _axis(call: Call, tensor: Tensor) -> int:
-    """The source axis in one component: coordinates and other components of rank one have no other."""
-    return 0 if tensor.rank == 1 else call.axis("axis", tensor.rank)
+def _axis(call: Call, tensor: Tensor, widest: int) -> int:
+    """The source axis in one component: beside a wider one, coordinates and others of rank one have no other."""
+    return 0 if tensor.rank == 1 < widest else call.axis("axis", tensor.rank)
 
 
 def _after(builder: Builder, tensor: Tensor, added: int) -> Tensor:
