@@ -140,3 +140,10 @@ def test_other_imports_are_refused():
 
 def test_a_sum_stays_in_its_dtype():
     assert run("t = ct.sum(ct.full((4,), 1.0, ct.float32), axis=0)")["t"].dtype == FLOAT32
+
+
+@pytest.mark.parametrize(
+    "text", ["ct.float64(0.1)", "ct.full((2,), 0.1, ct.float64)", "ct.float64(0.0) + 0.1"]
+)
+def test_literals_are_rounded_to_f32_also_where_they_become_f64(text):
+    assert np.all(run(f"t = {text}")["t"].data == np.float64(np.float32(0.1)))

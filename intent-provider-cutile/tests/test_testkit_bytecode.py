@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import replace
 
 import pytest
@@ -40,3 +41,12 @@ def test_bytecode_with_64_bit_indices(case):
     source = PROVIDER.serialize(compile_case("cutile", case).program)
     layout = replace(default_layout(emit(source.program).signature), small=False, ones=frozenset())
     assert bytecode(source, layout)[: len(MAGIC)] == MAGIC
+
+
+def test_constants_of_64_bits_reach_the_bytecode_whole():
+    """A literal would be rounded to f32, ``ct.float64(...)`` included; two over the square root of pi is of erf."""
+    code = bytecode(PROVIDER.serialize(compile_case("cutile", testkit.BY_NAME["elementary_f64"]).program))
+    value = 1.1283791670955126
+    rounded = struct.unpack("<f", struct.pack("<f", value))[0]
+    assert struct.pack("<d", value) in code
+    assert struct.pack("<d", rounded) not in code

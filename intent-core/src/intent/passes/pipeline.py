@@ -7,6 +7,7 @@ from typing import Final
 
 from intent import physical as ph
 from intent.passes.absorption import absorption
+from intent.passes.divisors import divisors
 from intent.passes.narrowed_division import narrowed_division
 from intent.passes.narrowing import narrowing
 from intent.passes.online import online
@@ -26,6 +27,8 @@ PASSES: Final[tuple[tuple[str, Pass], ...]] = (
     ("peeling", peeling),
     # Needs only def-use; nothing later makes or removes casts.
     ("narrowed_division", narrowed_division),
+    # Last, so that the others see the quotients of indices as they were made.
+    ("divisors", divisors),
 )
 
 

@@ -44,7 +44,7 @@ from intent_provider_cutile.emit import access, atomics, contract, control, stru
 from intent_provider_cutile.emit.bounds import Bounds
 from intent_provider_cutile.emit.boxes import Boxes
 from intent_provider_cutile.emit.extents import ExtentWriter
-from intent_provider_cutile.emit.literals import INDEX_TYPES, TYPES, literal, tile, type_text, typed
+from intent_provider_cutile.emit.literals import INDEX_TYPES, TYPES, constant, tile, type_text, typed
 from intent_provider_cutile.emit.names import Namer
 from intent_provider_cutile.emit.signature import SignatureBuilder
 from intent_provider_cutile.emit.value import Prec, Value, expanded, shape_text, union_dims
@@ -235,7 +235,7 @@ class Body:
     def _leaf(self, op: Constant | LaunchValue | Argument | Lane) -> None:
         """Values without operands."""
         if isinstance(op, Constant):
-            self.define(op.result, literal(op.value, op.result.dtype), op.span)
+            self.define(op.result, constant(op.value, op.result.dtype, self.context.need), op.span)
         elif isinstance(op, LaunchValue):
             self.define(op.result, self.context.extents.write(op.extent), op.span)
         elif isinstance(op, Argument):

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Callable
 
 from intent.provider.emission import Width
 from intent.types import DType
+from intent.types.dtypes import F64
 from intent_provider_cutile.emit.value import Prec, Value
 
 TYPES = {
@@ -25,6 +27,7 @@ TYPES = {
 INDEX_TYPES = {Width.SMALL: "ct.int32", Width.INDEX: "INDEX", Width.LONG: "ct.int64"}
 """cuTile's dtype of an index value."""
 
+_F32_MAX = 3.4028234663852886e38
 _INT32 = range(-(1 << 31), 1 << 31)
 
 
@@ -76,7 +79,7 @@ def constant(value: bool | int | float, dtype: DType, need: Callable[[str], str]
 
 
 def _is_f32(value: float) -> bool:
-    return abs(value) < _F32_END and struct.unpack("<f", struct.pack("<f", value))[0] == value
+    return abs(value) <= _F32_MAX and struct.unpack("<f", struct.pack("<f", value))[0] == value
 
 
 def typed(value: Value) -> Value:

@@ -1,0 +1,85 @@
+"""No lane divides by zero, whatever a mask says about it afterwards."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import intent
+import intent.language as I
+from intent.physical import Pointwise
+
+
+def divisions(made, after=""):
+    return [op for op in made.ops(Pointwise, after) if op.fn in ("floordiv", "mod")]
+
+
+def silenced(made):
+    """The divisions whose divisor is a choice that gives 1 where the divisor was zero."""
+    choices = {op.result.id: op for op in made.ops(Pointwise) if op.fn == "select"}
+    return [op for op in divisions(made) if op.operands[1].id in choices]
+
+
+@intent.kernel
+def quotients(
+    a: I.In[I.i32, ("N",)], b: I.In[I.i32, ("N",)], q: I.Out[I.i32, ("N",)], r: I.Out[I.i32, ("N",)]
+):
+    q[...] = a[...] // b[...]
+    r[...] = a[...] % b[...]
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 64])
+def test_padded_lanes(stages, rng, n):
+    a, b = (rng.integers(-9, 9, n).astype(np.int32) for _ in range(2))
+    b[b == 0] = -4
+    given = {"a": a, "b": b, "q": np.full(n, 7, np.int32), "r": np.full(n, 7, np.int32)}
+    made = stages(quotients, {"axis_N": 64}, given, {"q": a // b, "r": a % b}, tolerance=0)
+    assert len(silenced(made)) == len(divisions(made)) == 2
+
+
+@intent.kernel
+def where_possible(a: I.In[I.i64, ("N",)], b: I.In[I.i64, ("N",)], y: I.Out[I.i64, ("N",)]):
+    for i in I.parallel(I.domain(0, a.shape[0])):
+        if b[i] != 0:
+            y[i] = a[i] // b[i]
+        else:
+            y[i] = -1
+
+
+def test_lanes_that_a_condition_excludes(stages, rng):
+    a, b = (rng.integers(-3, 4, 100).astype(np.int64) for _ in range(2))
+    wanted = np.where(b != 0, a // np.where(b == 0, 1, b), -1)
+    given = {"a": a, "b": b, "y": np.zeros(100, np.int64)}
+    made = stages(where_possible, {"axis": 32}, given, {"y": wanted}, tolerance=0)
+    assert silenced(made)
+
+
+@intent.kernel
+def thirds(a: I.In[I.i32, ("N",)], y: I.Out[I.i32, ("N",)]):
+    N = a.shape[0]
+    y[...] = a[...] // 3 + I.cast((I.indices(I.domain(0, N)) * 2) % N, I.i32)
+
+
+def test_literals_and_extents_are_never_zero(stages, rng):
+    a = rng.integers(-9, 9, 30).astype(np.int32)
+    wanted = a // 3 + np.arange(30) * 2 % 30
+    made = stages(thirds, {"axis_N": 8}, {"a": a, "y": np.zeros(30, np.int32)}, {"y": wanted}, tolerance=0)
+    assert len(divisions(made)) == 2
+    assert not made.changed("divisors")
+
+
+@intent.fn
+def folded(a, b):
+    return a % b + a
+
+
+@intent.kernel
+def reduced(a: I.In[I.i32, ("N",)], y: I.Out[I.i32, ()]):
+    y[()] = I.reduce(a[...], axis=0, combine=folded, identity=1)
+
+
+def test_inside_a_combine(stages):
+    made = stages(
+        reduced, {"axis_N": 4}, {"a": np.ones(1, np.int32), "y": np.zeros((), np.int32)}, {}, tolerance=0
+    )
+    assert len(silenced(made)) == len(divisions(made)) > 0
