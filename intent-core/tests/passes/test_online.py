@@ -7,7 +7,8 @@ import pytest
 
 import intent
 import intent.language as I
-from intent.physical import Contract, Load, Pointwise, Store
+from intent.physical import Contract, Load, Pointwise, Reduce, Store
+from intent.physical.walk import walk
 
 BLOCKS = {"axis_N": 8, "axis_M": 4}
 
@@ -186,3 +187,70 @@ def test_effects_between_the_walks_keep_their_place(stages, rng, relaxed):
     )
     assert len(made.ops(Store)) == 2
     assert made.ops(Pointwise)
+
+
+def in_loops(made, kind, fn=None):
+    """Operations of a kind inside loops, after all passes."""
+    found = [op for loop in made.loops() for op in walk(loop.body) if isinstance(op, kind)]
+    return [op for op in found if fn is None or op.fn == fn]
+
+
+@intent.kernel
+def log_sum_exp(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M",)]):
+    v = x[...]
+    m = I.reduce.max(v, axis=1)
+    y[...] = m + I.log(I.reduce.sum(I.exp(v - m[:, None]), axis=1))
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 16, 37])
+def test_lanes_meet_behind_the_loop(stages, rng, relaxed, n):
+    """One exponential a member; what lanes have to agree on stands outside of the loop, which peeling then splits."""
+    x = f32(rng, 9, n) * 8
+    x[3, 1::2] = -np.inf
+    x[4, n // 2] = 3e38
+    x[5] = -3e38
+    x[6, -1] = np.nan
+    wide = x.astype(np.float64)
+    top = wide.max(1)
+    with np.errstate(all="ignore"):
+        wanted = {"y": top + np.log(np.exp(wide - top[:, None]).sum(1))}
+    made = stages(log_sum_exp, BLOCKS, {"x": x, "y": empty(9)}, wanted, tolerance=1e-5, permissions=relaxed)
+    assert not in_loops(made, Reduce)
+    assert len(in_loops(made, Pointwise, "exp")) == len(made.loops())
+    assert len(made.ops(Reduce)) == 2
+
+
+def test_members_in_falling_and_rising_order_are_equally_exact(stages, rng, relaxed):
+    """Every member of a falling row meets the greater maximum, every one of a rising row is the new one."""
+    rising = np.linspace(-60, 60, 61, dtype=np.float32)
+    x = np.stack([rising, rising[::-1], np.where(np.arange(61) % 2, rising, -rising)])
+    wide = x.astype(np.float64)
+    wanted = {"y": 60 + np.log(np.exp(wide - 60).sum(1))}
+    stages(log_sum_exp, BLOCKS, {"x": x, "y": empty(3)}, wanted, tolerance=3e-7, permissions=relaxed)
+
+
+@pytest.mark.parametrize("twice", [False, True])
+def test_masked_members_count_for_nothing_in_their_lane(stages, rng, relaxed, twice):
+    """Blocks without a member are not walked, whether the sum has a mask of its own or not."""
+
+    @intent.kernel
+    def valid(
+        x: I.In[I.f32, ("M", "N")],
+        lengths: I.In[I.i32, ("M",)],
+        y: I.Out[I.f32, ("M",)],
+        TWICE: I.Constexpr[bool],
+    ):
+        inside = I.indices(I.domain(0, x.shape[1]))[None, :] < I.cast(lengths[...], I.index)[:, None]
+        v = I.mask(x[...], inside, -I.inf)
+        e = I.exp(v - I.reduce.max(v, axis=1)[:, None])
+        if TWICE:
+            e = I.mask(e, inside, 0.0)
+        y[...] = I.reduce.sum(e, axis=1)
+
+    x, lengths = f32(rng, 6, 37), np.array([1, 5, 8, 9, 36, 37], np.int32)
+    e = np.where(np.arange(37) < lengths[:, None], x.astype(np.float64), -np.inf)
+    wanted = {"y": np.exp(e - e.max(1, keepdims=True)).sum(1)}
+    given = {"x": x, "lengths": lengths, "y": empty(6)}
+    made = stages(valid, BLOCKS, given, wanted, tolerance=1e-5, permissions=relaxed, TWICE=twice)
+    assert not in_loops(made, Reduce)
+    assert made.changed("narrowing")

@@ -7,8 +7,9 @@
     %5 f32{rows, cols} = pointwise fn=select operands=(%4, %1, %0)  ->               %5 f32 ... operands=(%2, %1, %0)
 
 Every rule holds bit for bit, with three exceptions that the caller has to be entitled to: ``finite`` takes
-``0 * x`` for 0 although x may be infinite or NaN; a sum that contributes 0.0 is left out only where ``sums``
-says that the other side is never -0.0; a fold's or reduction's identity is one by the author's declaration.
+``0 * x`` for 0 and ``-inf - x`` for -inf although x may be infinite or NaN; a sum that contributes 0.0 is left
+out only where ``sums`` says that the other side is never -0.0; a fold's or reduction's identity is one by the
+author's declaration.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Copier:
 
     Args:
         names: What a value of the original stands for in the copy.
-        finite: Whether ``0 * x`` may be taken for 0.
+        finite: Whether ``0 * x`` may be taken for 0, and what meets -inf for what it is with a finite number.
         sums: Ids of original values that are running sums, never -0.0.
         still: Whether no memory changes in what is copied: equal reads are then made once, equal products too.
         counter: The copied loop's index in the original. A coordinate that moves with it and is proven by guard
@@ -143,10 +144,23 @@ class Copier:
                         return f[1 - k]
             case "mul":
                 return self._product(f, v)
-            case "maximum" | "minimum":
-                for k in (0, 1):
-                    if _extreme(v[k], f[k], least=op.fn == "maximum"):
-                        return f[1 - k]
+            case "maximum" | "minimum" | "sub" | "gt":
+                return self._beside_extreme(op, f, v)
+        return None
+
+    def _beside_extreme(
+        self, op: ph.Pointwise, f: tuple[ph.Fragment, ...], v: list[Value | None]
+    ) -> ph.Fragment | None:
+        """What the operation comes to where an operand is the least or greatest value there is."""
+        if op.fn == "sub":
+            return f[0] if self.finite and v[0] == -math.inf else None
+        if op.fn == "gt":
+            return self.b.constant(False, op.result.dtype) if _extreme(v[0], f[0], least=True) else None
+        for k in (0, 1):
+            if _extreme(v[k], f[k], least=op.fn == "maximum"):
+                return f[1 - k]
+            if self.finite and _extreme(v[k], f[k], least=op.fn == "minimum"):
+                return f[k]
         return None
 
     def _nothing(self, value: Value | None, other: ph.Fragment) -> bool:

@@ -16,41 +16,23 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from intent import physical as ph
 from intent.passes.building import Builder
-from intent.passes.copying import EFFECTS, Copier
+from intent.passes.copying import EFFECTS
+from intent.passes.lanes import by_lanes, lane_body, lanes_joined
+from intent.passes.normalisation import Peak, Sum
 from intent.passes.permissions import Permissions
 from intent.passes.rewriting import rewrite_regions
-from intent.passes.shares import Share, Shares
+from intent.passes.shares import Shares
+from intent.passes.slices import slice_body
 from intent.physical.walk import operands_of, regions_of, walk
 
 
 def online(program: ph.Program, permissions: Permissions) -> ph.Program:
     """Fuse normalisations over one axis into one walk, where the options permit it."""
     return rewrite_regions(program, _fused) if permissions.relaxed else program
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Peak:
-    """A running maximum: its loop, what it is the maximum of, and the value that the others subtract."""
-
-    loop: ph.Loop
-    of: ph.Fragment
-    dims: tuple[ph.Dim, ...]
-    value: ph.Fragment
-    closing: ph.Reduce | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Sum:
-    """A loop that adds up shares; ``closing`` joins its lanes behind the loop and ``value`` is the outcome."""
-
-    share: Share
-    shares: Shares
-    closing: ph.Reduce | None
-    value: ph.Fragment
 
 
 def _fused(b: Builder, region: ph.Region) -> ph.Region | None:
@@ -83,7 +65,7 @@ def _closing(users: dict[int, list[ph.Op | None]], f: ph.Fragment, kind: str) ->
     return op if isinstance(op, ph.Reduce) and op.kind == kind else None
 
 
-def _peaks(b: Builder, region: ph.Region, users: dict[int, list[ph.Op | None]]) -> Iterator[_Peak]:
+def _peaks(b: Builder, region: ph.Region, users: dict[int, list[ph.Op | None]]) -> Iterator[Peak]:
     """Loops that carry one maximum from -inf on."""
     for loop in region.ops:
         if not isinstance(loop, ph.Loop) or len(loop.results) != 1 or loop.summary:
@@ -99,16 +81,16 @@ def _peaks(b: Builder, region: ph.Region, users: dict[int, list[ph.Op | None]]) 
         closing = _closing(users, loop.result, "max")
         inner = b.known.definition.get(of.id)
         if closing is not None:
-            yield _Peak(loop=loop, of=of, dims=closing.dims, value=closing.result, closing=closing)
+            yield Peak(loop=loop, of=of, dims=closing.dims, value=closing.result, closing=closing)
         elif isinstance(inner, ph.Reduce) and inner.kind == "max":
-            yield _Peak(loop=loop, of=inner.operands[0], dims=inner.dims, value=loop.result, closing=None)
+            yield Peak(loop=loop, of=inner.operands[0], dims=inner.dims, value=loop.result, closing=None)
 
 
 def _acts(loop: ph.Loop) -> bool:
     return any(isinstance(op, (*EFFECTS, ph.While)) for op in walk(loop.body))
 
 
-def _sums(b: Builder, region: ph.Region, peak: _Peak, users: dict[int, list[ph.Op | None]]) -> list[_Sum]:
+def _sums(b: Builder, region: ph.Region, peak: Peak, users: dict[int, list[ph.Op | None]]) -> list[Sum]:
     """The loops over the same range whose sums are proportional to ``exp(-m)``, in order."""
     candidates = [
         op
@@ -129,7 +111,7 @@ def _sums(b: Builder, region: ph.Region, peak: _Peak, users: dict[int, list[ph.O
             return []
         closing = _closing(users, op.result, "sum")
         found.append(
-            _Sum(share=share, shares=shares, closing=closing, value=closing.result if closing else op.result)
+            Sum(share=share, shares=shares, closing=closing, value=closing.result if closing else op.result)
         )
     return found
 
@@ -147,19 +129,7 @@ def _guarded(b: Builder, region: ph.Region, m: ph.Fragment) -> Iterator[int]:
                     yield op.result.id
 
 
-class _Joined(Copier):
-    """Copies a loop's body into the common one: late factors left out, equal reads and products made once."""
-
-    def __init__(self, b: Builder, names: dict[int, ph.Fragment], taken_out: dict[int, ph.Fragment]) -> None:
-        super().__init__(b, names, still=True)
-        self._taken_out = taken_out
-
-    def _simplified(self, op: ph.Op) -> ph.Fragment | None:
-        kept = self._taken_out.get(op.id)
-        return super()._simplified(op) if kept is None else self.get(kept)
-
-
-def _rebuilt(b: Builder, region: ph.Region, peak: _Peak, sums: list[_Sum]) -> ph.Region | None:
+def _rebuilt(b: Builder, region: ph.Region, peak: Peak, sums: list[Sum]) -> ph.Region | None:
     """The region with one loop in place of all, or None where the bodies do not agree."""
     gone = (
         {id(peak.loop), id(peak.closing)} | {id(s.share.loop) for s in sums} | {id(s.closing) for s in sums}
@@ -191,36 +161,43 @@ def _rebuilt(b: Builder, region: ph.Region, peak: _Peak, sums: list[_Sum]) -> ph
     return replace(region, ops=tuple(ops))
 
 
-def _joined(b: Builder, peak: _Peak, sums: list[_Sum], waiting: list[ph.Op]) -> bool:
+def _joined(b: Builder, peak: Peak, sums: list[Sum], waiting: list[ph.Op]) -> bool:
     """The common loop, and behind it what waited for its results."""
     loop = peak.loop
     counter = b.renewed(loop.body.args[0])
-    m = b.fragment(peak.of.dtype, (d for d in peak.of.dims if d not in peak.dims), peak.value.name)
-    carries = [b.fragment(s.value.dtype, s.value.dims, s.value.name) for s in sums]
+    lanes = by_lanes(peak, sums)
+    kept = loop.result.dims if lanes else tuple(d for d in peak.of.dims if d not in peak.dims)
+    m = b.fragment(peak.of.dtype, kept, peak.value.name)
+    outcomes = [s.share.loop.result if lanes else s.value for s in sums]
+    carries = [b.renewed(f) for f in outcomes]
     with b.region() as ops:
-        made = _body(b, peak, sums, counter, (m, *carries))
+        make = lane_body if lanes else slice_body
+        made = make(b, peak, sums, counter, (m, *carries))
     if made is None:
         return False
     yields, summary = made
     start = b.constant(-math.inf, m.dtype, m.dims)
     inits = [b.constant(0.0, c.dtype, c.dims) for c in carries]
     results = [peak.value, *(b.renewed(s.value) if s.share.after else s.value for s in sums)]
+    carried = [b.renewed(c) for c in (m, *carries)] if lanes else results
     body = ph.Region(args=(counter, m, *carries), ops=tuple(ops), yields=yields)
     b.append(
         replace(
             loop,
             id=b.fresh(),
-            results=tuple(results),
+            results=tuple(carried),
             inits=(start, *inits),
             body=body,
             summary=summary,
         )
     )
+    if lanes:
+        lanes_joined(b, peak, sums, carried, results)
     pending = [(s, r) for s, r in zip(sums, results[1:], strict=True) if s.share.after]
     return _behind(b, waiting, pending)
 
 
-def _behind(b: Builder, waiting: list[ph.Op], pending: list[tuple[_Sum, ph.Fragment]]) -> bool:
+def _behind(b: Builder, waiting: list[ph.Op], pending: list[tuple[Sum, ph.Fragment]]) -> bool:
     """What needs the loop's results, each after what it needs itself: operations that waited, and late factors."""
     while waiting or pending:
         missing = {r.id for op in waiting for r in op.results} | {s.value.id for s, _ in pending}
@@ -238,7 +215,7 @@ def _behind(b: Builder, waiting: list[ph.Op], pending: list[tuple[_Sum, ph.Fragm
     return True
 
 
-def _scaled(b: Builder, s: _Sum, raw: ph.Fragment) -> None:
+def _scaled(b: Builder, s: Sum, raw: ph.Fragment) -> None:
     """Apply the late factors; the last operation defines the sum under its own id."""
     value = raw
     *first, (fn, factor) = s.share.after
@@ -254,92 +231,3 @@ def _scaled(b: Builder, s: _Sum, raw: ph.Fragment) -> None:
             span=s.share.loop.span,
         )
     )
-
-
-def _body(
-    b: Builder, peak: _Peak, sums: list[_Sum], counter: ph.Fragment, carries: tuple[ph.Fragment, ...]
-) -> tuple[tuple[ph.Fragment, ...], tuple[ph.Fragment, ...]] | None:
-    """Yields and summary of the common loop: the slice's own maximum and sums, merged with the carries."""
-    b.span, b.origin = peak.loop.span, peak.loop.origin
-    begin = _Joined(b, {peak.loop.body.args[0].id: counter}, {})
-    begin.ops(peak.loop.body.ops[:-1] if peak.closing else peak.loop.body.ops)
-    of = begin.get(peak.of)
-    m = carries[0]
-    lanes = b.broadcast(of, peak.dims)
-    part = b.add(ph.Reduce, m.dtype, m.dims, name=m.name, operands=(lanes,), dims=peak.dims, kind="max")
-    nothing, zero = b.constant(-math.inf, m.dtype), b.constant(0.0, m.dtype)
-
-    def guarded(x: ph.Fragment) -> ph.Fragment:
-        return b.pointwise("select", b.compare("eq", x, nothing), zero, x)
-
-    top = b.pointwise("maximum", m, part, name=m.name)
-    safe = guarded(top)
-    yields, summary = [top], [part]
-    for s, carry in zip(sums, carries[1:], strict=True):
-        added = _added(b, s, peak, counter, guarded(part), of)
-        if added is None:
-            return None
-        b.span, b.origin = s.share.loop.span, s.share.loop.origin
-        like, scale = s.shares.exponentials[0], s.shares.scales[0]
-
-        def factor(
-            x: ph.Fragment, like: ph.Pointwise = like, scale: ph.Fragment | None = scale
-        ) -> ph.Fragment:
-            gap = b.pointwise("sub", x, safe)
-            gap = gap if scale is None else b.pointwise("mul", gap, scale)
-            return b.pointwise(like.fn, gap, approximate=like.approximate, flush_to_zero=like.flush_to_zero)
-
-        before = b.pointwise("mul", carry, factor(m))
-        yields.append(b.pointwise("add", before, b.pointwise("mul", added, factor(part)), name=carry.name))
-        summary.append(added)
-    if any(y.dims != c.dims for y, c in zip(yields, carries, strict=True)):
-        return None
-    return tuple(yields), tuple(summary)
-
-
-def _added(
-    b: Builder, s: _Sum, peak: _Peak, counter: ph.Fragment, safe: ph.Fragment, of: ph.Fragment
-) -> ph.Fragment | None:
-    """What the slice adds, its exponentials taken from the slice's own maximum; None if it is of something else."""
-    share, shares = s.share, s.shares
-    names = {share.loop.body.args[0].id: counter, **dict.fromkeys(shares.peaks, safe)}
-    copier = _Joined(b, names, shares.taken_out)
-    copier.ops(tuple(op for op in share.loop.body.ops if op is not share.last))
-    masks = [copier.get(f) for f in shares.masks]
-    if not all(_same_under(b, of, copier.get(op.operands[0]), masks) for op in shares.exponents):
-        return None
-    if len({(e.fn, e.approximate, e.flush_to_zero) for e in shares.exponentials}) != 1:
-        return None
-    if len(set(shares.scales)) != 1:
-        return None
-    if share.added is None:
-        last = share.last
-        assert isinstance(last, ph.Contract)
-        added = b.add(
-            ph.Contract, last.result.dtype, last.result.dims, name=s.value.name,
-            lhs=copier.get(last.lhs), rhs=copier.get(last.rhs), accumulator=None, dims=last.dims,
-        )  # fmt: skip
-    else:
-        added = copier.get(share.added)
-    if s.closing is None:
-        return added
-    lanes = b.broadcast(added, s.closing.dims)
-    return b.add(
-        ph.Reduce,
-        s.value.dtype,
-        s.value.dims,
-        name=s.value.name,
-        operands=(lanes,),
-        dims=s.closing.dims,
-        kind="sum",
-    )
-
-
-def _same_under(b: Builder, of: ph.Fragment, x: ph.Fragment, masks: list[ph.Fragment]) -> bool:
-    """Whether the maximum is over ``x`` itself, but for lanes that the sum's masks leave out as well."""
-    while of != x:
-        op = b.known.definition.get(of.id)
-        if not isinstance(op, ph.Pointwise) or op.fn != "select" or op.operands[0] not in masks:
-            return False
-        of = op.operands[1]
-    return True
