@@ -88,9 +88,16 @@ _COMPARE: Final[dict[str, Callable[[Any, Any], Array]]] = {
 _BITS: Final[dict[str, Callable[[Any, Any], Array]]] = {
     "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
 }  # fmt: skip
+
+
+def _by_one_for_zero(divide: Callable[[Any, Any], Array]) -> Callable[[Any, Any], Array]:
+    """Random divisors are zero where a call's may not be; any number does, if kernel and program take the same."""
+    return lambda a, b: divide(a, np.where(np.equal(b, 0), np.ones_like(b), b))
+
+
 _INTEGER: Final[dict[str, Callable[[Any, Any], Array]]] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "maximum": np.maximum, "minimum": np.minimum,
-    "floordiv": np.floor_divide, "mod": np.remainder,
+    "floordiv": _by_one_for_zero(np.floor_divide), "mod": _by_one_for_zero(np.remainder),
 }  # fmt: skip
 
 
