@@ -56,7 +56,7 @@ from intent_provider_cupy.emit.layout import Table
 from intent_provider_cupy.emit.literals import c_type, literal, type_of, typed
 from intent_provider_cupy.emit.loops import Loops, Variable
 from intent_provider_cupy.emit.placing import Placing
-from intent_provider_cupy.emit.tensor import Tile
+from intent_provider_cupy.emit.tile import Tile
 from intent_provider_cupy.emit.value import Prec, Value, mention
 from intent_provider_cupy.emit.writer import Writer
 from intent_provider_cupy.spelling import PROVIDER

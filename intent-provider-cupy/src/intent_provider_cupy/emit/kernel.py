@@ -79,9 +79,9 @@ class KernelEmitter:
         head: list[str] = []
         lines = body.lines
         if _mentions(lines, "staged"):
-            head.append(f"{STEP}constexpr int staged = {scratch.kept};")
+            head.append(f"{STEP}constexpr int staged = {scratch.staged_at};")
         if _mentions(lines, "scratch"):
-            head.append(f"{STEP}constexpr int scratch = {scratch.kept + scratch.staged};")
+            head.append(f"{STEP}constexpr int scratch = {scratch.passing_at};")
         if _mentions(lines, "thread"):
             head.append(f"{STEP}const int thread = threadIdx.x;")
         kernel = "\n".join(

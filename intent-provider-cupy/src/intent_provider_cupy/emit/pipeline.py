@@ -34,7 +34,7 @@ from intent_provider_cupy.emit import access, vectored
 from intent_provider_cupy.emit.hazards import may_meet
 from intent_provider_cupy.emit.literals import c_type, literal, typed
 from intent_provider_cupy.emit.products import Product
-from intent_provider_cupy.emit.tensor import Tile, tile_bytes, tile_of
+from intent_provider_cupy.emit.tile import Tile, tile_of
 from intent_provider_cupy.emit.value import Prec, Value
 from intent_provider_cupy.emit.vectors import Vector, vector_of
 
@@ -87,7 +87,7 @@ def pipeline_of(body: Body, loop: Loop) -> Pipeline | None:
                 continue
             found.append(Staged(load=load, product=product, tile=tile_of(body, product, side), vector=vector))
             addresses.update((o.id, o) for o in needed)
-    size = sum(tile_bytes(s.tile, s.product) for s in found)
+    size = sum(s.tile.bytes for s in found)
     stages = min(body.context.stages, SHARED_LIMIT // size) if size else 0
     if stages < 2:
         return None
@@ -163,9 +163,8 @@ def declare(body: Body, pipeline: Pipeline) -> None:
         body.barrier()  # another loop, or an earlier round of this one, may still read what is there
     for staged in pipeline.staged:
         tile, stages = staged.tile, pipeline.stages
-        offset = body.context.scratch.tiles(stages * tile_bytes(tile, staged.product))
-        count, place = stages * tile.elements, f"staged + {offset}" if offset else "staged"
-        body.writer.line(f"{tile.type}* const {tile.name} = it_piece<{tile.type}>({place}, {count});")
+        offset = body.context.scratch.tiles(stages * tile.bytes)
+        body.writer.line(tile.declaration(f"staged + {offset}" if offset else "staged", stages))
 
 
 def fill_first(body: Body, pipeline: Pipeline, loop: Loop, begin: Value, end: Value, step: Value) -> None:

@@ -26,6 +26,7 @@ from intent.physical import (
     Loop,
     Op,
     Pointwise,
+    Reduce,
     Region,
     Scan,
     Segment,
@@ -59,8 +60,9 @@ class Placing:
         self._cheap: dict[int, bool] = {}
         bits = bit_count(threads)
         places: dict[Dim, Bits] = {}
+        walked = {d for op in self._operations for d in _walked(op)}
         self.products: dict[int, Product] = {
-            op.id: product_of(op, places, bits) for op in self._operations if isinstance(op, Contract)
+            op.id: product_of(op, places, bits, walked) for op in self._operations if isinstance(op, Contract)
         }
         """How each contraction is computed, by its id."""
         fixed = set(places)
@@ -268,3 +270,10 @@ class Placing:
             if isinstance(op, Store | Atomic) and op.target == buffer:
                 return op.dims
         return ()
+
+
+def _walked(op: Op) -> tuple[Dim, ...]:
+    """The dims that an operation combines or sums."""
+    if isinstance(op, Contract | Reduce):
+        return tuple(op.dims)
+    return (op.dim,) if isinstance(op, Scan) else ()

@@ -1,11 +1,13 @@
 """How each contraction is computed, and the places that tensor cores give the dims of its result.
 
 An m16n8 result of a warp has rows in bits 2..4 of the lane number, then in a register, and columns in a register, then
-in bits 0 and 1 of the lane number. Whole tiles of a warp are further registers; the warps take the highest bits.
+in bits 0 and 1 of the lane number. Where there are that many, the four warps of a group have the next rows. Whole tiles
+of a warp are further registers; the other warps, or the groups, take the highest bits.
 """
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from math import prod
 from typing import Final, Literal
@@ -13,10 +15,13 @@ from typing import Final, Literal
 from intent.physical import Contract, Dim, Fragment
 from intent.types import DType
 from intent.types.dtypes import F16, F32
-from intent_provider_cupy.emit.layout import LANE_BITS, Bits, bit_count
+from intent_provider_cupy.emit.layout import LANE_BITS, Bits, Table, bit_count
 
 Kind = Literal["tensor", "tiles", "products"]
 _ROWS: Final[Bits] = (2, 3, 4, None)
+_GROUP: Final[Bits] = (LANE_BITS, LANE_BITS + 1)
+GROUP_ROWS: Final = 64
+"""Rows of four warps that are numbered in sequence, which have 16 each."""
 _COLUMNS: Final[Bits] = (None, 0, 1)
 _TENSOR: Final = {"f16": F32, "bf16": F32, "f8e4m3fn": F32, "f8e5m2": F32}
 _INTEGERS: Final = ("i8", "u8")
@@ -57,15 +62,20 @@ def free_dims(op: Contract, side: Fragment) -> tuple[Dim, ...]:
     return tuple(d for d in side.dims if d not in op.dims)
 
 
-def product_of(op: Contract, places: dict[Dim, Bits], thread_bits: int) -> Product:
-    """The plan of a contraction; gives the dims of its result the places that it needs, if they are free."""
+def product_of(
+    op: Contract, places: dict[Dim, Bits], thread_bits: int, walked: AbstractSet[Dim] = frozenset()
+) -> Product:
+    """The plan of a contraction; gives the dims of its result the places that it needs, if they are free.
+
+    ``walked``: dims along which something is combined, which is cheap inside of a warp.
+    """
     left, right = free_dims(op, op.lhs), free_dims(op, op.rhs)
     shared = set(left) & set(right)
     sizes = [prod((d.size for d in dims if d not in shared), start=1) for dims in (left, right)]
     if min(sizes) == 1:
         return Product(op=op, kind="products", rows=op.lhs, columns=op.rhs)
     for rows, columns in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
-        found = _on_tensor_cores(op, rows, columns, places, thread_bits)
+        found = _on_tensor_cores(op, rows, columns, places, thread_bits, walked)
         if found is not None:
             return found
     if len(left) == len(right) == 1 and not shared:
@@ -74,7 +84,12 @@ def product_of(op: Contract, places: dict[Dim, Bits], thread_bits: int) -> Produ
 
 
 def _on_tensor_cores(
-    op: Contract, rows: Fragment, columns: Fragment, places: dict[Dim, Bits], thread_bits: int
+    op: Contract,
+    rows: Fragment,
+    columns: Fragment,
+    places: dict[Dim, Bits],
+    thread_bits: int,
+    walked: AbstractSet[Dim],
 ) -> Product | None:
     name = op.lhs.dtype.name
     if op.lhs.dtype != op.rhs.dtype or len(op.dims) != 1 or thread_bits < LANE_BITS:
@@ -88,36 +103,57 @@ def _on_tensor_cores(
     m, n = free_dims(op, rows), free_dims(op, columns)
     if len(m) != 1 or len(n) != 1 or m == n or m[0].size < 16 or n[0].size < 8 or op.dims[0].size < depth:
         return None
-    if not _placed(m[0], n[0], places, thread_bits):
+    if not _placed(m[0], n[0], places, thread_bits, walked):
         return None
     return Product(op=op, kind="tensor", rows=rows, columns=columns, depth=depth, fed=fed)
 
 
-def _placed(m: Dim, n: Dim, places: dict[Dim, Bits], thread_bits: int) -> bool:
+def _placed(m: Dim, n: Dim, places: dict[Dim, Bits], thread_bits: int, walked: AbstractSet[Dim]) -> bool:
     """Give both dims their places, unless one of them has others already."""
     if m in places and not _fits(places[m], _ROWS):
         return False
     if n in places and not _fits(places[n], _COLUMNS):
         return False
-    warps = list(range(LANE_BITS, thread_bits))
-    taken = {b for d in (m, n) for b in places.get(d, ()) if b is not None and b >= LANE_BITS}
     if m in places and n in places:
         used = [b for d in (m, n) for b in places[d] if b is not None]
         return len(used) == len(set(used))
-    free = [b for b in warps if b not in taken]
-    if m in places or n in places:
-        dim, first = (n, _COLUMNS) if m in places else (m, _ROWS)
-        places[dim] = _with_warps(dim, first, free[: _room(dim, first)])
+    taken = {b for d in (m, n) for b in places.get(d, ()) if b is not None and b >= LANE_BITS}
+    free = [b for b in range(LANE_BITS, thread_bits) if b not in taken]
+    if m in places:
+        places[n] = _with_warps(n, _COLUMNS, free[: _room(n, _COLUMNS)])
         return True
-    rows, columns = _split(m, n, len(free))
-    places[m] = _with_warps(m, _ROWS, free[:rows])
+    first, free = _rows_of_warps(m, free)
+    if n in places:
+        places[m] = _with_warps(m, first, free[: _room(m, first)])
+        return True
+    rows, columns = _split(m, n, len(free), _room(m, first), apart=n in walked)
+    places[m] = _with_warps(m, first, free[:rows])
     places[n] = _with_warps(n, _COLUMNS, free[rows : rows + columns])
     return True
+
+
+def _rows_of_warps(m: Dim, free: list[int]) -> tuple[Bits, list[int]]:
+    """The lowest places of rows, and the bits of the warp number that are left: groups where there are enough."""
+    if m.size >= GROUP_ROWS and set(_GROUP) <= set(free):
+        return (*_ROWS, *_GROUP), [b for b in free if b not in _GROUP]
+    return _ROWS, free
+
+
+def in_groups(bits: Bits) -> bool:
+    """Whether rows with these places have four warps side by side."""
+    return bits[len(_ROWS) : len(_ROWS) + len(_GROUP)] == _GROUP
+
+
+def row_step(table: Table, m: Dim) -> int:
+    """Rows from one tile of a warp to the next."""
+    return GROUP_ROWS if in_groups(table.bits(m)) else 1 << len(_ROWS)
 
 
 def _fits(bits: Bits, first: Bits) -> bool:
     """Whether the places begin as tensor cores want them, go on in registers and end in warps."""
     rest = bits[len(first) :]
+    if first == _ROWS and in_groups(bits):
+        rest = rest[len(_GROUP) :]
     warps = [b for b in rest if b is not None]
     return (
         bits[: len(first)] == first
@@ -135,13 +171,16 @@ def _with_warps(dim: Dim, first: Bits, warps: list[int]) -> Bits:
     return (*first, *[None] * rest, *warps)
 
 
-def _split(m: Dim, n: Dim, warps: int) -> tuple[int, int]:
-    """Bits of the warp number for rows and columns: tiles of a warp about square, each two columns of tiles wide."""
+def _split(m: Dim, n: Dim, warps: int, room: int, *, apart: bool) -> tuple[int, int]:
+    """Bits of the warp number for rows and columns: tiles about square, each two columns of tiles wide.
+
+    ``room``: most bits for rows; ``apart``: rows first, so that no two warps share a row.
+    """
     best, chosen = None, (0, 0)
-    for rows in range(min(warps, _room(m, _ROWS)) + 1):
+    for rows in range(min(warps, room) + 1):
         columns = min(warps - rows, max(0, _room(n, _COLUMNS) - 1))
         height, width = m.size >> rows, n.size >> columns
-        cost = (-(rows + columns), height + width)
+        cost = (-(rows + columns), -rows if apart else height + width)
         if best is None or cost < best:
             best, chosen = cost, (rows, columns)
     return chosen

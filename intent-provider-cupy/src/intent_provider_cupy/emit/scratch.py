@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 ALIGNMENT = 128
+TILE_ALIGNMENT = 1024
+"""Where the parts with tiles begin: the order of a tile's pieces follows the address."""
 EXCHANGE_LIMIT = 48 * 1024
 """Most bytes of one exchange; larger fragments pass in several parts."""
 KEPT_LIMIT = 32 * 1024
@@ -62,5 +64,15 @@ class Scratch:
         self.passing = max(self.passing, size)
 
     @property
+    def staged_at(self) -> int:
+        """Where the second part begins."""
+        return -(-self.kept // TILE_ALIGNMENT) * TILE_ALIGNMENT
+
+    @property
+    def passing_at(self) -> int:
+        """Where the third part begins."""
+        return self.staged_at + -(-self.staged // TILE_ALIGNMENT) * TILE_ALIGNMENT
+
+    @property
     def total(self) -> int:
-        return self.kept + self.staged + self.passing
+        return self.passing_at + self.passing if self.passing or self.staged else self.kept

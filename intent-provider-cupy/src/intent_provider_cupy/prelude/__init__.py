@@ -36,6 +36,7 @@ arithmetic.cuh
 functions.cuh
     ``it_sigmoid``, ``it_lgamma``, ...: functions that the library lacks or computes too coarsely.
 matrix.cuh
+    ``it_place<T, ROWS, WIDTH>(row, column)``: where an element of an operand's tile lies in shared memory;
     ``it_load_matrices<COUNT, TURNED>(out, piece, index)``: operands of ``it_mma`` from shared memory;
     ``it_mma_into``.
 async.cuh

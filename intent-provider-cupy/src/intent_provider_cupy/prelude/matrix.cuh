@@ -1,5 +1,13 @@
 #ifndef IT_MATRIX_CUH
 #define IT_MATRIX_CUH
+// The index of an element of a tile in shared memory: panels of WIDTH columns (16 to 128 bytes) side by side. Pieces of 16
+// bytes of a row are swapped by the row's number, such that those of eight rows one below the other lie in different banks.
+template <class T, int ROWS, int WIDTH> IT_FN int it_place(int row, int column) {
+    constexpr unsigned piece = 16 / sizeof(T), pieces = WIDTH / piece;
+    const unsigned r = row, c = column;
+    return c / WIDTH * (ROWS * WIDTH) + r * WIDTH + (c % WIDTH ^ r / (8 / pieces) % pieces * piece);
+}
+
 // COUNT matrices of 8 rows of 16 bytes from shared memory, for it_mma: lane 8 * k + r gives the index of row r of matrix k,
 // and gets, for each matrix in turn, the four bytes of row lane / 4 from byte 4 * (lane % 4) on; turned: of 16-bit elements,
 // those of column lane / 4 in rows 2 * (lane % 4) and the next.
