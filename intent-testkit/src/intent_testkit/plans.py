@@ -27,6 +27,7 @@ from intent.reference.logical import evaluate as evaluate_logical
 from intent.types.extent import Scalar, Symbol, const
 from intent_testkit.cases.case import Case, ScalarSpec
 from intent_testkit.cases.draw import Extents
+from intent_testkit.index_bounds import within_bounds
 
 # Blocks of instance axes, the axis that stays inside, and how inner axes are walked (None: at once).
 _WAYS: Final[tuple[tuple[int, int | None, Inner | None], ...]] = (
@@ -156,10 +157,11 @@ class Compiled:
     def run_physical(
         self, program: Program, named: Mapping[str, Any], extents: Extents, order: np.random.Generator
     ) -> None:
-        """The physical evaluator, instances in random order and batches of random size."""
+        """The physical evaluator, instances in random order and batches of random size; indices within bounds."""
         views = {spec.name: named[spec.name] for spec in self.case.views}
         scalars = {name: value for name, value in named.items() if name not in views}
-        physical.execute(program, views, scalars, self.named(extents), order=order)
+        watch = within_bounds(program, self.environment(extents))
+        physical.execute(program, views, scalars, self.named(extents), order=order, watch=watch)
 
 
 def violated(program: Program, compiled: Compiled, extents: Extents) -> list[str]:

@@ -18,6 +18,8 @@ from intent.types.extent import Atom, Scalar, Symbol
 
 Array = NDArray[Any]
 Execute = Callable[["Batch", Any], None]
+Watch = Callable[[Fragment, Array, Array | None], None]
+"""Is shown every value: the fragment, its array as lanes.py describes, and which instances are active (None: all)."""
 STAGE = "program evaluation"
 
 
@@ -32,7 +34,9 @@ class Launch:
         extents: Mapping[str, int],
         *,
         find_races: bool = False,
+        watch: Watch | None = None,
     ) -> None:
+        self.watch = watch
         self.views = {name: Memory(array) for name, array in views.items()}
         self.races = Races(self.views.values()) if find_races else None
         self.scalars = scalars
@@ -122,6 +126,8 @@ class Batch:
                 stage=STAGE,
             )
         self.values[fragment.id] = array
+        if self.launch.watch is not None:
+            self.launch.watch(fragment, array, self.active)
 
     def active_lanes(self, valid: Array | None, rank: int) -> Array | None:
         """``valid`` and the instances' activity together."""

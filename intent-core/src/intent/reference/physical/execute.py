@@ -13,7 +13,7 @@ from intent import physical
 from intent.physical import Op, Program, Region
 from intent.physical.walk import walk
 from intent.reference.physical import access, atomic, collective, contract, control, values
-from intent.reference.physical.batch import Batch, Execute, Launch
+from intent.reference.physical.batch import Batch, Execute, Launch, Watch
 
 Array = NDArray[Any]
 
@@ -53,6 +53,7 @@ def execute(
     *,
     order: np.random.Generator | None = None,
     find_races: bool = False,
+    watch: Watch | None = None,
 ) -> None:
     """Run every instance of ``program`` once, writing Out and InOut views in place.
 
@@ -60,13 +61,15 @@ def execute(
     the element), ``scalars`` names to Python numbers, ``extents`` symbol names and integer scalars to their
     values. ``order``, if given, shuffles the instances and sizes the batches at random: a program whose
     result depends on that is wrong. ``find_races`` looks for elements that two instances touch without order
-    (not in programs that order them by acquire and release). Guards and launch conditions are the caller's.
+    (not in programs that order them by acquire and release). ``watch`` is shown every value that an instance
+    computes. Guards and launch conditions are the caller's.
 
     Raises:
         CompilerFault: An active lane accesses memory out of bounds, instances race, or the program is not
             executable.
     """
-    launch = Launch(TABLE, views, scalars, extents, find_races=find_races and not _synchronises(program))
+    races = find_races and not _synchronises(program)
+    launch = Launch(TABLE, views, scalars, extents, find_races=races, watch=watch)
     launch.alone = launch.extent(program.length) == 1
     with np.errstate(all="ignore"):
         for segment in program.segments:
