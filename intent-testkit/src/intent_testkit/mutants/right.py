@@ -33,14 +33,17 @@ _NUMBER: Final = re.compile(r"[%!]\d+")
 
 @dataclass(frozen=True, kw_only=True)
 class Right:
-    """``lines``: module -> line -> names of the cases that run it, cheapest first. ``programs``: digests by case."""
+    """``lines``: module -> line -> names of the cases that run it, see :func:`telling_first`.
+
+    ``programs``: digests by case.
+    """
 
     lines: dict[str, dict[int, list[str]]]
     programs: dict[str, frozenset[str]]
     compiled: dict[str, Compiled] = field(default_factory=dict)
 
     def cases(self, module: str, line: int) -> list[str]:
-        """The names of the cases that run a line, cheapest first."""
+        """The names of the cases that run a line, the most telling first."""
         return self.lines.get(module, {}).get(line, [])
 
     def lowered(self, case: str) -> Compiled:
@@ -79,7 +82,9 @@ def watch(modules: Iterable[str]) -> Right:
             tracer.switch_context(case.name)
             began = time.perf_counter()
             known = compiled[case.name] = Compiled(case)
-            programs[case.name] = frozenset(digest for *_, digest in made(known))
+            programs[case.name] = frozenset(
+                digest for passes in (False, True) for *_, digest in made(known, passes=passes)
+            )
             seconds[case.name] = time.perf_counter() - began
     finally:
         tracer.stop()
@@ -87,17 +92,39 @@ def watch(modules: Iterable[str]) -> Right:
     found: dict[str, dict[int, list[str]]] = defaultdict(dict)
     for file in data.measured_files():
         for line, cases in data.contexts_by_lineno(file).items():
-            named = [case for case in cases if case in seconds]
-            found[files[file]][line] = sorted(named, key=lambda case: seconds[case])
+            found[files[file]][line] = [case for case in cases if case in seconds]
+    telling_first(found, seconds)
     return Right(lines=dict(found), programs=programs, compiled=compiled)
 
 
-def made(compiled: Compiled) -> Iterator[tuple[Point, Plan, str]]:
-    """What the differential tests run of a case, each with a digest of its plan and of all that becomes of it."""
+def telling_first(lines: dict[str, dict[int, list[str]]], seconds: dict[str, float]) -> None:
+    """Sort the cases of every line: those first that add most lines in a second, which a few together run all."""
+    runs: dict[str, set[tuple[str, int]]] = {}
+    for module, by_line in lines.items():
+        for line, cases in by_line.items():
+            for case in cases:
+                runs.setdefault(case, set()).add((module, line))
+    rank: dict[str, int] = {}
+    new: set[tuple[str, int]] = set()
+    while len(rank) < len(runs):
+        left = [case for case in runs if case not in rank]
+        new = new if any(runs[case] & new for case in left) else set().union(*(runs[case] for case in left))
+        best = max(left, key=lambda case: len(runs[case] & new) / seconds[case])
+        rank[best] = len(rank)
+        new -= runs[best]
+    for by_line in lines.values():
+        for line in by_line:
+            by_line[line].sort(key=lambda case: rank[case])
+
+
+def made(compiled: Compiled, *, passes: bool) -> Iterator[tuple[Point, Plan, str]]:
+    """What the differential tests run of a case, each with a digest of its plan and of the program.
+
+    ``passes``: also of what every pass makes of it, for mutants of passes.
+    """
     for point, plan in plans_of(compiled):
-        program = compiled.constructed(plan)
-        stages = [program]
-        for _, run in PASSES:
+        stages = [compiled.constructed(plan)]
+        for _, run in PASSES if passes else ():
             after = run(stages[-1], Permissions())
             if after is not stages[-1]:
                 stages.append(after)

@@ -37,7 +37,8 @@ def tried(mutant: Mutant, names: Sequence[str], right: Right) -> Outcome:
     try:
         for name in names:
             compiled, known = right.lowered(name), right.programs[name]
-            different = [(point, plan) for point, plan, digest in made(compiled) if digest not in known]
+            all_made = made(compiled, passes=mutant.module.startswith("intent.passes"))
+            different = [(point, plan) for point, plan, digest in all_made if digest not in known]
             other += bool(different)
             programs += len(different)
             for point, plan in different:
