@@ -113,6 +113,24 @@ def test_only_kernels_compile(wrong):
         intent.compile(wrong, "reference")
 
 
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("provider", 3),
+        ("provider", intent.CompileOptions),
+        ("constexprs", [("UP", True)]),
+        ("options", {"numerics": "source"}),
+        ("target", 90),
+        ("plan", "fast"),
+        ("plan", {"N": 4}),
+    ],
+)
+def test_options_of_another_kind_are_refused_by_name(option, value):
+    with pytest.raises(OptionError, match=f"the option {option} cannot be") as caught:
+        intent.compile(double, **({"provider": "reference"} | {option: value}))
+    assert caught.value.fix
+
+
 def test_options_are_part_of_the_compilation():
     options = intent.CompileOptions(numerics="relaxed_normalization")
     assert intent.compile(double, "reference", options=options).options == options

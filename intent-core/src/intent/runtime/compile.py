@@ -42,6 +42,14 @@ def compile(  # noqa: A001 - intent.compile is the verb of the public API, its o
     Raises:
         IntentError: The class says the cause; the author's line is quoted.
     """
+    for name, value, kind, allowed in (
+        ("constexprs", constexprs, Mapping, "a dict of values by name"),
+        ("options", options, CompileOptions, 'intent.CompileOptions(numerics="...")'),
+        ("target", target, str, "the name of a target such as 'sm_90'"),
+        ("plan", plan, Plan, "a plan of intent.planning, or None for the default ones"),
+    ):
+        if value is not None and not isinstance(value, kind):
+            raise OptionError(name, value, allowed=allowed)
     seconds: dict[str, float] = {}
     chosen = _provider(provider)
     with stage(seconds, "front end"):
@@ -61,6 +69,9 @@ def _provider(provider: str | Provider | None) -> Provider:
         return registry().default()
     if isinstance(provider, str):
         return registry().get(provider)
+    made = not isinstance(provider, type)  # a class has the protocol's names too
+    if not (made and isinstance(provider, Provider)):
+        raise OptionError("provider", provider, allowed="the name of a provider, a provider, or None")
     return provider
 
 
