@@ -118,8 +118,8 @@ def test_the_build_uses_matrix_units_and_keeps_values_in_registers(kind, head, r
     source = PROVIDER.serialize(made.program)
     signature = emit(made.program).signature
     layout = default_layout(signature)
-    strides = {k for k, p in enumerate(signature.parameters) if p.kind == "stride"}
-    binary = compiled(source, signature, replace(layout, divisible=layout.divisible | strides), 90)
+    strides = {(k, 16) for k, p in enumerate(signature.parameters) if p.kind == "stride"}
+    binary = compiled(source, signature, replace(layout, divisors=layout.divisors | strides), 90)
     assert "wgmma.mma_async" in binary.asm["ptx"]
     assert "mma.sync" not in binary.asm["ptx"]
     (tmp_path / "kernel.cubin").write_bytes(binary.asm["cubin"])

@@ -6,23 +6,23 @@ import os
 import re
 from pathlib import Path
 
-import programs
 import pytest
 
 from intent.diagnostics import BuildFailure
 from intent.provider import Source
-from intent_provider_triton.build import Layout, compiled, default_layout
+from intent_provider_triton.build import Layout, compiled, default_layout, divisor
 from intent_provider_triton.emit import emit
 from intent_provider_triton.plugin import plugin
+from intent_testkit.programs import whole
 
 GOLDENS = Path(__file__).parent / "goldens"
 UPDATE = os.environ.get("INTENT_UPDATE_GOLDENS") == "1"
 PROVIDER = plugin.intent_provider()
 
 
-@pytest.mark.parametrize("name", programs.ALL)
+@pytest.mark.parametrize("name", whole.ALL)
 def test_emitted_text_is_the_golden_one(name):
-    text = PROVIDER.serialize(programs.ALL[name]()).text
+    text = PROVIDER.serialize(whole.ALL[name]()).text
     path = GOLDENS / f"{name}.py.txt"
     if UPDATE:
         path.parent.mkdir(exist_ok=True)
@@ -31,54 +31,64 @@ def test_emitted_text_is_the_golden_one(name):
 
 
 def test_serialisation_is_deterministic():
-    for make in programs.ALL.values():
+    for make in whole.ALL.values():
         assert PROVIDER.serialize(make()).text == PROVIDER.serialize(make()).text
 
 
 def test_softmax_fits_forty_lines():
-    assert len(PROVIDER.serialize(programs.softmax()).text.splitlines()) <= 40
+    assert len(PROVIDER.serialize(whole.softmax()).text.splitlines()) <= 40
 
 
 @pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_100"])
-@pytest.mark.parametrize("name", programs.ALL)
+@pytest.mark.parametrize("name", whole.ALL)
 def test_native_build(name, target):
-    binary = PROVIDER.build(PROVIDER.serialize(programs.ALL[name]()), target)
+    binary = PROVIDER.build(PROVIDER.serialize(whole.ALL[name]()), target)
     assert binary.code[:4] == b"\x7fELF"
     assert f".target {target}" in binary.listing
 
 
-@pytest.mark.parametrize("name", programs.ALL)
+@pytest.mark.parametrize("name", whole.ALL)
 def test_native_build_with_64_bit_indices(name):
-    program = programs.ALL[name]()
+    program = whole.ALL[name]()
     emitted = emit(program)
     source = Source(text=emitted.text, entry=emitted.entry, suffix=".py", program=program)
-    wide = Layout(small=False, divisible=default_layout(emitted.signature).divisible)
+    wide = Layout(small=False, divisors=default_layout(emitted.signature).divisors)
     assert compiled(source, emitted.signature, wide, 90).asm["cubin"][:4] == b"\x7fELF"
 
 
 def test_16_bit_matmul_uses_tensor_cores():
-    listing = PROVIDER.build(PROVIDER.serialize(programs.matmul(64, 64, 64)), "sm_90").listing
+    listing = PROVIDER.build(PROVIDER.serialize(whole.matmul(64, 64, 64)), "sm_90").listing
     assert re.search(r"wgmma\.mma_async|mma\.sync", listing)
 
 
 def test_f32_matmul_never_uses_tf32():
-    listing = PROVIDER.build(PROVIDER.serialize(programs.matmul(32, 32, 32, "f32")), "sm_90").listing
+    listing = PROVIDER.build(PROVIDER.serialize(whole.matmul(32, 32, 32, "f32")), "sm_90").listing
     assert "tf32" not in listing
 
 
-def test_contiguous_rows_are_read_in_vectors():
-    program = programs.add(1024)
+@pytest.mark.parametrize(
+    ("divides", "access"),
+    [(16, r"v4\.b32|v2\.b64"), (4, r"v4\.b32|v2\.b64"), (2, r"v2\.b32|b64"), (1, "b32")],
+)
+def test_rows_are_read_in_vectors_as_wide_as_their_length_permits(divides, access):
+    program = whole.add(1024)
     emitted = emit(program)
     source = Source(text=emitted.text, entry=emitted.entry, suffix=".py", program=program)
     plain = default_layout(emitted.signature)
-    aligned = Layout(ones=plain.ones, divisible=frozenset(range(len(emitted.signature.parameters))))
-    assert re.search(
-        r"ld\.global\.(v4\.b32|v2\.b64)", compiled(source, emitted.signature, aligned, 90).asm["ptx"]
-    )
+    divisors = {(k, divides if p.index else 16) for k, p in enumerate(emitted.signature.parameters)}
+    layout = Layout(ones=plain.ones, divisors=frozenset(d for d in divisors if d[1] > 1))
+    assert re.search(rf"ld\.global\.({access})\s", compiled(source, emitted.signature, layout, 90).asm["ptx"])
+
+
+@pytest.mark.parametrize(
+    ("value", "found"), [(0, 16), (1, 1), (6, 2), (24, 8), (-12, 4), (48, 16), (50257, 1)]
+)
+def test_divisors_are_powers_of_two_up_to_what_vectors_need(value, found):
+    assert divisor(value) == found
 
 
 def test_knobs_reach_the_compiler():
-    program = programs.add(1024)
+    program = whole.add(1024)
     source = PROVIDER.serialize(
         type(program)(
             **{**{f: getattr(program, f) for f in program.__dataclass_fields__}, "knobs": (("num_warps", 2),)}
@@ -90,7 +100,7 @@ def test_knobs_reach_the_compiler():
 @pytest.mark.parametrize("target", ["gfx942", "sm_"])
 def test_an_unknown_target_is_a_build_failure(target):
     with pytest.raises(BuildFailure):
-        PROVIDER.build(PROVIDER.serialize(programs.add()), target)
+        PROVIDER.build(PROVIDER.serialize(whole.add()), target)
 
 
 def test_a_build_under_tritons_own_interpreter_says_so(monkeypatch):
@@ -98,11 +108,11 @@ def test_a_build_under_tritons_own_interpreter_says_so(monkeypatch):
 
     monkeypatch.setattr(triton.knobs.runtime, "interpret", True)
     with pytest.raises(BuildFailure, match="TRITON_INTERPRET"):
-        PROVIDER.build(PROVIDER.serialize(programs.add()), "sm_90")
+        PROVIDER.build(PROVIDER.serialize(whole.add()), "sm_90")
 
 
 def test_text_that_triton_refuses_is_a_build_failure_with_its_message():
-    good = PROVIDER.serialize(programs.add())
+    good = PROVIDER.serialize(whole.add())
     bad = Source(
         text=good.text.replace("tl.arange(0, 128)", "tl.arange(0, 100)"),
         entry=good.entry,

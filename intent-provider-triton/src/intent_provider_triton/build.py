@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from intent.diagnostics import BuildFailure
 from intent.provider import Binary, Source
@@ -20,13 +20,23 @@ _OPTIONS = ("num_warps", "num_stages", "maxnreg", "num_ctas")
 class Layout:
     """What a build assumes about its arguments: the variant key.
 
-    ``small``: INDEX is int32. ``ones``: arguments that equal 1. ``divisible``: pointers, strides and extents that
-    16 divides. Both hold positions in the signature's parameters.
+    ``small``: INDEX is int32. ``ones``: arguments that equal 1. ``divisors``: the greatest power of two up to
+    ``ALIGNED`` that divides a pointer, stride or extent, where it is not 1. Both hold positions in the signature's
+    parameters. Rows are read in vectors as wide as the divisors of their stride and length permit.
     """
 
     small: bool = True
     ones: frozenset[int] = frozenset()
-    divisible: frozenset[int] = frozenset()
+    divisors: frozenset[tuple[int, int]] = frozenset()
+
+
+ALIGNED: Final = 16
+"""What a layout asks of addresses (bytes), strides and extents at most."""
+
+
+def divisor(value: int) -> int:
+    """The greatest power of two up to ``ALIGNED`` that divides ``value``."""
+    return ALIGNED if value % ALIGNED == 0 else value & -value
 
 
 def default_layout(signature: Signature) -> Layout:
@@ -35,8 +45,10 @@ def default_layout(signature: Signature) -> Layout:
     for i, p in enumerate(signature.parameters):
         if p.kind == "stride" and (p.view not in last or signature.parameters[last[p.view]].axis < p.axis):
             last[p.view] = i
-    pointers = frozenset(i for i, p in enumerate(signature.parameters) if p.kind in ("view", "buffer"))
-    return Layout(ones=frozenset(last.values()), divisible=pointers)
+    pointers = frozenset(
+        (i, ALIGNED) for i, p in enumerate(signature.parameters) if p.kind in ("view", "buffer")
+    )
+    return Layout(ones=frozenset(last.values()), divisors=pointers)
 
 
 def type_of(parameter: Parameter, *, small: bool) -> str:
@@ -76,7 +88,7 @@ def compiled(
 
         types["INDEX"] = "constexpr"
         constants[(len(signature.parameters),)] = tl.int32 if layout.small else tl.int64
-    attributes = {(i,): [["tt.divisibility", 16]] for i in sorted(layout.divisible - layout.ones)}
+    attributes = {(i,): [["tt.divisibility", n]] for i, n in sorted(layout.divisors) if i not in layout.ones}
     try:
         made = ASTSource(fn=kernel, signature=types, constexprs=constants, attrs=attributes)
         target = GPUTarget("cuda", capability, 32)

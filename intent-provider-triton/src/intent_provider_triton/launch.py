@@ -13,7 +13,7 @@ from intent.provider.cuda import driver
 from intent.provider.cuda.binding import Argument, Build, Packing, code_of, packing
 from intent.types.extent import Scalar, Symbol
 from intent_provider_triton.arguments import index_is_small, value_of
-from intent_provider_triton.build import Layout, compiled, type_of
+from intent_provider_triton.build import Layout, compiled, divisor, type_of
 from intent_provider_triton.emit import emit
 from intent_provider_triton.emit.literals import SIGNATURE
 from intent_provider_triton.emit.signature import Parameter, Signature
@@ -23,8 +23,8 @@ from intent_provider_triton.toolkit import kernel_of
 class TritonLauncher:
     """Runs one source on one device; builds a variant per layout class of the arguments, never per exact shape.
 
-    The layout class: which strides are 1, which addresses, strides and extents 16 divides, and whether 32-bit index
-    arithmetic is proven safe. A binding holds it for one set of strides and extents.
+    The layout class: which strides are 1, which powers of two up to 16 divide addresses, strides and extents, and
+    whether 32-bit index arithmetic is proven safe. A binding holds it for one set of strides and extents.
     """
 
     def __init__(self, source: Source, device: str) -> None:
@@ -62,15 +62,15 @@ class TritonLauncher:
         return found.bind(invocation)
 
     def _layout(self, invocation: Invocation) -> Layout:
-        ones, divisible = [], []
+        ones, divisors = [], []
         for i, parameter in enumerate(self._signature.parameters):
             value = value_of(parameter, invocation)
             if parameter.kind == "stride" and value == 1:
                 ones.append(i)
-            elif (parameter.kind in ("view", "buffer") or parameter.index) and int(value) % 16 == 0:
-                divisible.append(i)
+            elif (parameter.kind in ("view", "buffer") or parameter.index) and int(value) % 2 == 0:
+                divisors.append((i, divisor(int(value))))
         small = index_is_small(self._signature, invocation)
-        return Layout(small=small, ones=frozenset(ones), divisible=frozenset(divisible))
+        return Layout(small=small, ones=frozenset(ones), divisors=frozenset(divisors))
 
     def _load(self, layout: Layout) -> Packing:
         made = compiled(self._source, self._signature, layout, self._device.capability, self._kernel)
