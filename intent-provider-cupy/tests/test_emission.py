@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -10,6 +9,8 @@ import cupy_kernels as kernels
 import ml_dtypes
 import numpy as np
 import pytest
+
+from intent_testkit.golden import check_golden
 
 GOLDENS = Path(__file__).parent / "goldens"
 GOLDEN = {
@@ -26,14 +27,8 @@ def emulation(monkeypatch):
 
 @pytest.mark.parametrize("name", sorted(GOLDEN))
 def test_golden(name):
-    """``INTENT_UPDATE_GOLDENS=1`` writes what is emitted now."""
     kernel, extents = GOLDEN[name]
-    text = kernels.kernel_text(kernels.compiled(kernel, extents))
-    path = GOLDENS / f"{name}.cu.txt"
-    if os.environ.get("INTENT_UPDATE_GOLDENS"):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    assert text == path.read_text(encoding="utf-8")
+    check_golden(GOLDENS / f"{name}.cu.txt", kernels.kernel_text(kernels.compiled(kernel, extents)))
 
 
 @pytest.mark.parametrize("name", sorted(GOLDEN))

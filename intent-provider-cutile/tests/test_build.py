@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
-import cutile_programs as programs
 import pytest
 
 from intent.diagnostics import BuildFailure, MissingToolkit, NoDevice
@@ -15,38 +13,41 @@ from intent_provider_cutile import tools
 from intent_provider_cutile.build import Layout, bytecode, default_layout, gpu_code, specialised
 from intent_provider_cutile.emit import emit
 from intent_provider_cutile.plugin import plugin
+from intent_testkit.golden import check_golden
+from intent_testkit.programs import single, whole
 
 GOLDENS = Path(__file__).parent / "goldens"
-UPDATE = os.environ.get("INTENT_UPDATE_GOLDENS") == "1"
 PROVIDER = plugin.intent_provider()
 MAGIC = b"\x7fTileIR\x00"
 
 
-@pytest.mark.parametrize("name", programs.ALL)
+@pytest.mark.parametrize("name", whole.ALL)
 def test_emitted_text_is_the_golden_one(name):
-    text = PROVIDER.serialize(programs.ALL[name]()).text
-    path = GOLDENS / f"{name}.py.txt"
-    if UPDATE:
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
-    assert text == path.read_text(), "set INTENT_UPDATE_GOLDENS=1 to accept the new text"
+    check_golden(GOLDENS / f"{name}.py.txt", PROVIDER.serialize(whole.ALL[name]()).text)
 
 
 def test_serialisation_is_deterministic():
-    for make in programs.ALL.values():
+    for make in whole.ALL.values():
         assert PROVIDER.serialize(make()).text == PROVIDER.serialize(make()).text
 
 
 @pytest.mark.parametrize("small", [True, False])
-@pytest.mark.parametrize("name", programs.ALL)
+@pytest.mark.parametrize("name", whole.ALL)
 def test_the_front_end_takes_the_text(name, small):
-    source = PROVIDER.serialize(programs.ALL[name]())
+    source = PROVIDER.serialize(whole.ALL[name]())
     layout = replace(default_layout(emit(source.program).signature), small=small)
     assert bytecode(source, layout)[: len(MAGIC)] == MAGIC
 
 
+@pytest.mark.parametrize("second", ["lane", "place", "memory"])
+@pytest.mark.parametrize("first", ["lane", "place", "memory"])
+def test_the_front_end_takes_index_values_of_two_widths(first, second):
+    for fn in ("and", "or", "xor", "add", "maximum", "lt"):
+        assert bytecode(PROVIDER.serialize(single.two_widths(fn, first, second)))
+
+
 def test_a_layout_makes_ones_constants_and_widens_indices():
-    emitted = emit(programs.softmax())
+    emitted = emit(whole.softmax())
     layout = default_layout(emitted.signature)
     text = specialised(emitted.text, emitted.signature, layout)
     assert "x_stride_1: ct.Constant[int]" in text
@@ -56,7 +57,7 @@ def test_a_layout_makes_ones_constants_and_widens_indices():
 
 
 def test_a_refused_text_names_the_author_s_line():
-    source = PROVIDER.serialize(programs.softmax())
+    source = PROVIDER.serialize(whole.softmax())
     broken = replace(source, text=source.text.replace("ct.exp(", "ct.expo("))
     with pytest.raises(BuildFailure, match="expo") as caught:
         bytecode(broken)
@@ -72,19 +73,19 @@ def test_targets_are_written_like_sm_90():
 def test_a_cubin_without_tileiras_says_how_to_get_it(monkeypatch):
     monkeypatch.setattr(tools, "compiler", lambda: None)
     with pytest.raises(MissingToolkit, match=r"pip install --no-deps nvidia-cuda-tileiras==13\.4\.92"):
-        PROVIDER.build(PROVIDER.serialize(programs.add()), "sm_90")
+        PROVIDER.build(PROVIDER.serialize(whole.add()), "sm_90")
 
 
 def test_a_launch_without_a_driver_is_no_device(monkeypatch):
     monkeypatch.setattr(driver, "unavailable", lambda: "no driver")
     with pytest.raises(NoDevice, match="no driver"):
-        PROVIDER.load(PROVIDER.serialize(programs.add()), "cuda:0")
+        PROVIDER.load(PROVIDER.serialize(whole.add()), "cuda:0")
     assert PROVIDER.available() == "no driver"
 
 
 @pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_100", "sm_120"])
 def test_cubin_where_tileiras_is_and_a_clear_error_where_not(target):
-    source = PROVIDER.serialize(programs.softmax())
+    source = PROVIDER.serialize(whole.softmax())
     if tools.compiler() is None:
         with pytest.raises(MissingToolkit, match="nvidia-cuda-tileiras"):
             PROVIDER.build(source, target)
@@ -96,11 +97,11 @@ def test_cubin_where_tileiras_is_and_a_clear_error_where_not(target):
     ("columns", "wanted"), [(128, "@ct.kernel\n"), (256, "@ct.kernel(num_worker_warps=8)\n")]
 )
 def test_wide_products_get_more_warps(columns, wanted):
-    assert wanted in PROVIDER.serialize(programs.matmul(128, columns, 64)).text
+    assert wanted in PROVIDER.serialize(whole.matmul(128, columns, 64)).text
 
 
 def test_a_plan_s_settings_stand_in_the_decorator():
     program = replace(
-        programs.matmul(128, 256, 64), knobs=(("num_stages", 3), ("num_worker_warps", 4), ("occupancy", 2))
+        whole.matmul(128, 256, 64), knobs=(("num_stages", 3), ("num_worker_warps", 4), ("occupancy", 2))
     )
     assert "@ct.kernel(num_worker_warps=4, occupancy=2)\n" in PROVIDER.serialize(program).text

@@ -5,16 +5,15 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import replace
 
-import cutile_programs as programs
 import numpy as np
 import pytest
-from cutile_execution import invocation
 
 from intent.diagnostics import BuildFailure, CapabilityError, MissingToolkit, NoDevice
 from intent.provider import Invocation
 from intent.provider.cuda import driver
 from intent_provider_cutile import launch, toolkit
 from intent_provider_cutile.plugin import plugin
+from intent_testkit.programs import invocation, whole
 
 PROVIDER = plugin.intent_provider()
 
@@ -34,14 +33,14 @@ def launcher(monkeypatch):
     monkeypatch.setattr(driver, "unavailable", lambda: None)
     monkeypatch.setattr(driver, "Device", FakeDevice)
     monkeypatch.setattr(launch, "require_compiler", lambda: None)
-    made = launch.CuTileLauncher(PROVIDER.serialize(programs.softmax()), "cuda:1")
+    made = launch.CuTileLauncher(PROVIDER.serialize(whole.softmax()), "cuda:1")
     made._launch = lambda *words: calls.append(words)
     return made, calls
 
 
 def call(x: np.ndarray, stream: int | None = 7) -> Invocation:
     y = np.zeros(x.shape, np.float32)
-    return replace(invocation(programs.softmax(), {"x": x, "y": y}), stream=stream)
+    return replace(invocation(whole.softmax(), {"x": x, "y": y}), stream=stream)
 
 
 def names(kernel) -> dict[str, object]:
@@ -128,4 +127,4 @@ def test_failures_are_one_clear_error(launcher):
 
 def test_a_device_must_be_cuda(monkeypatch):
     with pytest.raises(NoDevice, match="no CUDA device"):
-        launch.CuTileLauncher(PROVIDER.serialize(programs.add()), "cpu")
+        launch.CuTileLauncher(PROVIDER.serialize(whole.add()), "cpu")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -13,21 +12,16 @@ from intent.provider import Source
 from intent_provider_triton.build import Layout, compiled, default_layout, divisor
 from intent_provider_triton.emit import emit
 from intent_provider_triton.plugin import plugin
+from intent_testkit.golden import check_golden
 from intent_testkit.programs import whole
 
 GOLDENS = Path(__file__).parent / "goldens"
-UPDATE = os.environ.get("INTENT_UPDATE_GOLDENS") == "1"
 PROVIDER = plugin.intent_provider()
 
 
 @pytest.mark.parametrize("name", whole.ALL)
 def test_emitted_text_is_the_golden_one(name):
-    text = PROVIDER.serialize(whole.ALL[name]()).text
-    path = GOLDENS / f"{name}.py.txt"
-    if UPDATE:
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
-    assert text == path.read_text(), "set INTENT_UPDATE_GOLDENS=1 to accept the new text"
+    check_golden(GOLDENS / f"{name}.py.txt", PROVIDER.serialize(whole.ALL[name]()).text)
 
 
 def test_serialisation_is_deterministic():

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import programs
 import pytest
-from execution import run
 
 from intent.physical import Program
 from intent.provider import BoundView, Invocation
 from intent.types.extent import Symbol
 from intent_provider_triton.arguments import index_is_small
 from intent_provider_triton.emit import emit
+from intent_testkit.programs import run, whole
 
 
 def planned(program: Program, strides: dict | None = None, **extents: int) -> bool:
@@ -34,31 +33,31 @@ def planned(program: Program, strides: dict | None = None, **extents: int) -> bo
     [(1, True), (1 << 30, True), ((1 << 31) - 128, True), ((1 << 31) - 1, True), (1 << 31, False)],
 )
 def test_the_last_block_of_lanes_must_fit(n, small):
-    assert planned(programs.add(), N=n) is small
+    assert planned(whole.add(), N=n) is small
 
 
 def test_element_offsets_must_fit():
-    assert planned(programs.softmax(), M=1 << 20, N=1 << 10)
-    assert not planned(programs.softmax(), M=1 << 22, N=1 << 10)
-    assert not planned(programs.softmax(), {"x": (1 << 21, 1)}, M=1 << 11, N=1 << 10)
-    assert not planned(programs.softmax(), {"x": (-(1 << 21), 1)}, M=1 << 11, N=1 << 10)
-    assert planned(programs.softmax(), {"x": (0, 1)}, M=1 << 11, N=1 << 10)
+    assert planned(whole.softmax(), M=1 << 20, N=1 << 10)
+    assert not planned(whole.softmax(), M=1 << 22, N=1 << 10)
+    assert not planned(whole.softmax(), {"x": (1 << 21, 1)}, M=1 << 11, N=1 << 10)
+    assert not planned(whole.softmax(), {"x": (-(1 << 21), 1)}, M=1 << 11, N=1 << 10)
+    assert planned(whole.softmax(), {"x": (0, 1)}, M=1 << 11, N=1 << 10)
 
 
 def test_a_loop_counter_must_pass_its_end_without_wrapping():
-    assert planned(programs.row_sum_loop(), M=1, N=(1 << 31) - 128)
-    assert not planned(programs.row_sum_loop(), M=1, N=(1 << 31) - 10)
+    assert planned(whole.row_sum_loop(), M=1, N=(1 << 31) - 128)
+    assert not planned(whole.row_sum_loop(), M=1, N=(1 << 31) - 10)
 
 
 def test_workspace_offsets_are_64_bit_in_the_text():
-    text = emit(programs.workspace()).text
+    text = emit(whole.workspace()).text
     assert "pid.to(tl.int64) * 32" in text
 
 
 def test_data_derived_indices_stay_64_bit():
-    text = emit(programs.gather(index="i64")).text
+    text = emit(whole.gather(index="i64")).text
     assert "row.to" not in text  # loaded as int64 and used as such
-    assert planned(programs.gather(index="i64"), V=100, D=20, N=30)
+    assert planned(whole.gather(index="i64"), V=100, D=20, N=30)
 
 
 CASES = {
@@ -77,9 +76,9 @@ def test_both_widths_give_the_same_result(name, monkeypatch):
     generator = np.random.default_rng(5)
     arrays, scalars = CASES[name](lambda *shape: generator.standard_normal(shape).astype(np.float32))
     copies = {key: value.copy() for key, value in arrays.items()}
-    run(programs.ALL[name](), arrays, scalars)
+    run("triton", whole.ALL[name](), arrays, scalars)
     for place in ("intent_provider_triton.emulate.launcher", "intent_provider_triton.launch"):
         monkeypatch.setattr(f"{place}.index_is_small", lambda *_: False)
-    run(programs.ALL[name](), copies, scalars)
+    run("triton", whole.ALL[name](), copies, scalars)
     for key, value in arrays.items():
         np.testing.assert_array_equal(value, copies[key])

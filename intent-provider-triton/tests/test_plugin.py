@@ -7,9 +7,7 @@ import sys
 from dataclasses import replace
 
 import numpy as np
-import programs
 import pytest
-from execution import invocation, run
 
 from intent.diagnostics import CapabilityError, NoDevice
 from intent.physical import Buffer, Store
@@ -19,6 +17,7 @@ from intent.provider.cuda import driver
 from intent.types.dtypes import F32
 from intent.types.extent import const
 from intent_provider_triton.plugin import plugin
+from intent_testkit.programs import invocation, run, whole
 
 PROVIDER = plugin.intent_provider()
 
@@ -38,29 +37,28 @@ def test_it_is_found_by_its_entry_point():
 
 def test_importing_and_serialising_import_no_triton():
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]);"
-        "from intent_provider_triton.plugin import plugin; import programs;"
-        "p = plugin.intent_provider(); p.serialize(programs.softmax()); p.capabilities;"
+        "import sys; from intent_testkit.programs import whole;"
+        "from intent_provider_triton.plugin import plugin;"
+        "p = plugin.intent_provider(); p.serialize(whole.softmax()); p.capabilities;"
         "assert not any(m.split('.')[0] in ('triton', 'torch', 'cupy') for m in sys.modules)"
     )
-    here = __file__.rsplit("/", 1)[0]
-    subprocess.run([sys.executable, "-c", code, here], check=True)
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.skipif(driver.unavailable() is None, reason="there is a GPU here")
 def test_without_a_gpu_loading_says_why():
     assert PROVIDER.available()
     with pytest.raises(NoDevice, match="INTENT_EXECUTION=emulate"):
-        PROVIDER.load(PROVIDER.serialize(programs.add()), "cuda:0")
+        PROVIDER.load(PROVIDER.serialize(whole.add()), "cuda:0")
 
 
 def test_a_device_that_is_not_cuda_is_refused():
     with pytest.raises(NoDevice, match="no CUDA device"):
-        PROVIDER.load(PROVIDER.serialize(programs.add()), "hip:0")
+        PROVIDER.load(PROVIDER.serialize(whole.add()), "hip:0")
 
 
 def test_shared_memory_buffers_are_a_capability_error():
-    program = programs.workspace()
+    program = whole.workspace()
     segment = program.segments[0]
     shared = Buffer(id=900, name="held", dtype=F32, shape=(const(32),), storage="shared")
     ops = tuple(replace(op, buffer=shared) if hasattr(op, "buffer") else op for op in segment.body.ops)
@@ -71,14 +69,14 @@ def test_shared_memory_buffers_are_a_capability_error():
 
 def test_emulation_and_native_builds_share_a_process():
     x, y, out = (np.ones(200, np.float32) for _ in range(3))
-    run(programs.add(), {"x": x, "y": y, "out": out})
-    assert PROVIDER.build(PROVIDER.serialize(programs.add()), "sm_90").code
-    run(programs.add(), {"x": out.copy(), "y": y, "out": out})
+    run("triton", whole.add(), {"x": x, "y": y, "out": out})
+    assert PROVIDER.build(PROVIDER.serialize(whole.add()), "sm_90").code
+    run("triton", whole.add(), {"x": out.copy(), "y": y, "out": out})
     assert (out == 3).all()
 
 
 def test_the_emulation_runs_the_text_it_is_given():
-    source = PROVIDER.serialize(programs.add())
+    source = PROVIDER.serialize(whole.add())
     edited = replace(source, text=source.text.replace("x_i + y_i", "x_i * y_i"))
     x, y, out = np.full(9, 3, np.float32), np.full(9, 5, np.float32), np.zeros(9, np.float32)
     PROVIDER.emulate(edited)(invocation(source.program, {"x": x, "y": y, "out": out}))
@@ -86,7 +84,7 @@ def test_the_emulation_runs_the_text_it_is_given():
 
 
 def test_an_access_outside_every_argument_is_an_error_in_emulation():
-    source = PROVIDER.serialize(programs.add())
+    source = PROVIDER.serialize(whole.add())
     edited = replace(source, text=source.text.replace("mask = i < N", "mask = i < N + 100000"))
     arrays = {k: np.zeros(9, np.float32) for k in ("x", "y", "out")}
     with pytest.raises(IndexError, match="outside every argument"):
@@ -95,7 +93,7 @@ def test_an_access_outside_every_argument_is_an_error_in_emulation():
 
 def test_the_authors_names_never_meet_the_texts_own():
     """A kernel called tl with parameters called range, float and pid."""
-    program = programs.add()
+    program = whole.add()
     names = {"x": "range", "y": "float", "out": "pid"}
     views = {v.name: replace(v, name=names[v.name]) for v in program.views}
 
@@ -109,6 +107,6 @@ def test_the_authors_names_never_meet_the_texts_own():
         program, name="tl", params=tuple(views.values()), segments=(replace(segment, body=body),)
     )
     x, y, out = np.full(9, 3, np.float32), np.full(9, 5, np.float32), np.zeros(9, np.float32)
-    run(changed, {"range": x, "float": y, "pid": out})
+    run("triton", changed, {"range": x, "float": y, "pid": out})
     assert (out == 8).all()
     assert PROVIDER.build(PROVIDER.serialize(changed), "sm_90").code

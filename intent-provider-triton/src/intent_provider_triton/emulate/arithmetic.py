@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 from collections.abc import Callable
 from typing import Any, Final
@@ -111,9 +112,11 @@ def _bits(fn: Callable[..., Any]) -> Operation:
     return lambda a, b: Handle(np.asarray(fn(a.data, b.data)), a.type)
 
 
-def _lgamma_of(x: float) -> float:
-    """math.lgamma raises at the poles, where the function is +inf."""
-    return math.inf if math.isinf(x) or (x <= 0 and x == math.floor(x)) else math.lgamma(x)
+def _c_lgamma() -> Callable[[float], float]:
+    """The C library's: math.lgamma has a series of its own, off by many units where the result is small."""
+    function = ctypes.CDLL(None).lgamma
+    function.restype, function.argtypes = ctypes.c_double, [ctypes.c_double]
+    return function
 
 
 def _i0(x: Array) -> Array:
@@ -125,7 +128,7 @@ def _i0(x: Array) -> Array:
 
 _erf = np.vectorize(math.erf, otypes=[np.float64])
 _erfc = np.vectorize(math.erfc, otypes=[np.float64])
-_lgamma = np.vectorize(_lgamma_of, otypes=[np.float64])
+_lgamma = np.vectorize(_c_lgamma(), otypes=[np.float64])
 
 
 def _umulhi(a: Handle, b: Handle) -> Handle:

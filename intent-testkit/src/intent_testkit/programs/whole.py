@@ -1,20 +1,23 @@
-"""The programs that goldens, builds and emulation share."""
+"""Whole programs written by hand: masks, tails, loops, branches, segments and a workspace, one idea each."""
 
 from __future__ import annotations
 
-from builder import Builder, view
+from collections.abc import Callable
+from typing import Final
 
-from intent.physical import Buffer, Dim, Program, ScalarParam
-from intent.types.dtypes import BOOL, F16, F32, I32, INDEX
-from intent.types.extent import const, symbol
+from intent.physical import Buffer, Dim, Fragment, Program, ScalarParam
+from intent.types.dtypes import BOOL, F32, I32, INDEX
+from intent.types.extent import Extent, ceildiv, const, symbol
+from intent_testkit.programs.builder import Builder, view
 
 
 def add(block: int = 128, dtype: str = "f32") -> Program:
+    """``out = x + y`` of a line, the last block masked."""
     lane = Dim("n", block)
     b = Builder(lane)
     x, y, out = view("x", dtype, "N"), view("y", dtype, "N"), view("out", dtype, "N", "out")
 
-    def body(pid):
+    def body(pid: Fragment) -> None:
         b.line = "for i in I.parallel(I.domain(0, x.shape[0])):"
         i = b.op("add", b.op("mul", pid, b.constant(block)), b.lane(lane), name="i")
         valid = b.op("lt", i, b.launch("N"))
@@ -26,11 +29,12 @@ def add(block: int = 128, dtype: str = "f32") -> Program:
 
 
 def softmax(block: int = 1024, dtype: str = "f32") -> Program:
+    """Each row in one block of lanes; narrow floats through f32."""
     lane = Dim("n", block)
     b = Builder(lane)
     x, y = view("x", dtype, "M N"), view("y", dtype, "M N", "out")
 
-    def body(row):
+    def body(row: Fragment) -> None:
         b.line = "row = I.cast(x[i, :], I.f32)"
         n = b.lane(lane)
         valid = b.op("lt", n, b.launch("N"), name="valid")
@@ -49,16 +53,17 @@ def softmax(block: int = 1024, dtype: str = "f32") -> Program:
 
 
 def row_sum_loop(block: int = 64) -> Program:
+    """The sum of each row by a loop with a carry of one partial sum per lane."""
     lane = Dim("n", block)
     b = Builder(lane)
     x, y = view("x", "f32", "M N"), view("y", "f32", "M", "out")
 
-    def body(row):
+    def body(row: Fragment) -> None:
         n = b.launch("N")
         lanes = b.lane(lane)
         start = b.broadcast(b.constant(0.0, F32), lane)
 
-        def step(begin, partial):
+        def step(begin: Fragment, partial: Fragment) -> Fragment:
             column = b.op("add", begin, lanes, name="column")
             b.line = "y[i] = I.reduce.sum(x[i, :], axis=0)"
             value = b.load(x, row, column, valid=b.op("lt", column, n), name="piece")
@@ -70,13 +75,16 @@ def row_sum_loop(block: int = 64) -> Program:
     return b.program("row_sum", [x, y], b.segment([("m", symbol("M"), 1)], body))
 
 
-def matmul(bm=32, bn=32, bk=32, dtype="f16", out="f32", order="mnk") -> Program:
+def matmul(
+    bm: int = 32, bn: int = 32, bk: int = 32, dtype: str = "f16", out: str = "f32", order: str = "mnk"
+) -> Program:
+    """``c = a @ b`` by blocks of ``bm x bn`` in steps of ``bk``; ``order`` is the program's order of lane dims."""
     m, n, k = Dim("m", bm), Dim("n", bn), Dim("k", bk)
     b = Builder(*[{"m": m, "n": n, "k": k}[c] for c in order])
     x, y, z = view("a", dtype, "M K"), view("b", dtype, "K N"), view("c", out, "M N", "out")
     acc_type = {"i8": I32}.get(dtype, x.dtype if dtype in ("f64", "i32") else F32)
 
-    def body(pid):
+    def body(pid: Fragment) -> None:
         b.line = "c[...] = I.matmul(a, b)"
         columns = b.launch(_tiles("N", bn))
         i = b.op("add", b.op("mul", b.op("floordiv", pid, columns), b.constant(bm)), b.lane(m), name="i")
@@ -85,7 +93,7 @@ def matmul(bm=32, bn=32, bk=32, dtype="f16", out="f32", order="mnk") -> Program:
         lanes, end = b.lane(k), b.launch("K")
         start = b.broadcast(b.constant(0, acc_type), m, n)
 
-        def step(begin, acc):
+        def step(begin: Fragment, acc: Fragment) -> Fragment:
             p = b.op("add", begin, lanes, name="p")
             in_k = b.op("lt", p, end, name="in_k")
             left = b.load(x, i, p, valid=b.op("and", in_m, in_k), name="left")
@@ -100,9 +108,7 @@ def matmul(bm=32, bn=32, bk=32, dtype="f16", out="f32", order="mnk") -> Program:
     return b.program("matmul", [x, y, z], b.segment(axes, body))
 
 
-def _tiles(name: str, block: int):
-    from intent.types.extent import ceildiv
-
+def _tiles(name: str, block: int) -> Extent:
     return ceildiv(symbol(name), block)
 
 
@@ -113,18 +119,18 @@ def two_segments(block: int = 64) -> Program:
     x, y = view("x", "f32", "N"), view("y", "f32", "N", "out")
     w, s = view("w", "f32", "M K"), view("s", "f32", "M", "out")
 
-    def first(pid):
+    def first(pid: Fragment) -> None:
         b.line = "y[...] = x + x"
         i = b.op("add", b.op("mul", pid, b.constant(block)), b.lane(n), name="i")
         valid = b.op("lt", i, b.launch("N"))
         value = b.load(x, i, valid=valid)
         b.store(y, [i], b.op("add", value, value), valid)
 
-    def second(pid):
+    def second(pid: Fragment) -> None:
         b.line = "s[...] = I.reduce.sum(w, axis=1)"
         lanes, end = b.lane(k), b.launch("K")
 
-        def step(begin, acc):
+        def step(begin: Fragment, acc: Fragment) -> Fragment:
             p = b.op("add", begin, lanes)
             return b.op("add", acc, b.reduce(b.load(w, pid, p, valid=b.op("lt", p, end)), k))
 
@@ -144,7 +150,7 @@ def branches() -> Program:
     x, y = view("x", "f32", "N"), view("y", "f32", "N", "out")
     flip = ScalarParam(name="flip", dtype=BOOL)
 
-    def body(i):
+    def body(i: Fragment) -> None:
         b.line = "v = x[i]"
         value = b.load(x, i, name="v")
         b.line = "if flip:"
@@ -160,11 +166,12 @@ def branches() -> Program:
 
 
 def transpose(block: int = 16, dtype: str = "f32") -> Program:
+    """``y = x.T`` by square blocks."""
     m, n = Dim("m", block), Dim("n", block)
     b = Builder(m, n)
     x, y = view("x", dtype, "M N"), view("y", dtype, "N M", "out")
 
-    def body(pid):
+    def body(pid: Fragment) -> None:
         b.line = "y[...] = I.transpose(x)"
         columns = b.launch(_tiles("N", block))
         i = b.op("add", b.op("mul", b.op("floordiv", pid, columns), b.constant(block)), b.lane(m), name="i")
@@ -183,7 +190,7 @@ def gather(block: int = 32, index: str = "i32") -> Program:
     b = Builder(d)
     table, rows, out = view("table", "f32", "V D"), view("rows", index, "N"), view("out", "f32", "N D", "out")
 
-    def body(pid):
+    def body(pid: Fragment) -> None:
         b.line = "out[i, :] = I.gather(table, index=(rows[i], d), valid=rows[i] >= 0)"
         row = b.cast(b.load(rows, pid, name="row"), INDEX)
         lanes = b.lane(d)
@@ -201,7 +208,7 @@ def workspace(block: int = 32) -> Program:
     x, y = view("x", "f32", "M N"), view("y", "f32", "M N", "out")
     held = Buffer(id=900, name="held", dtype=F32, shape=(const(block),))
 
-    def body(row):
+    def body(row: Fragment) -> None:
         b.alloc(held)
         lanes = b.lane(lane)
         end = b.launch("N")
@@ -219,16 +226,15 @@ def halving() -> Program:
     b = Builder()
     x, y = view("x", "i32", "N"), view("y", "i32", "N", "out")
 
-    def body(i):
+    def body(i: Fragment) -> None:
         b.line = "while n % 2 == 0 and n != 0:"
         start = b.load(x, i)
         two, zero, one = b.constant(2, I32), b.constant(0, I32), b.constant(1, I32)
 
-        def condition(n, count):
-            del count
+        def condition(n: Fragment, _count: Fragment) -> Fragment:
             return b.op("and", b.op("eq", b.op("mod", n, two), zero), b.op("ne", n, zero))
 
-        def step(n, count):
+        def step(n: Fragment, count: Fragment) -> tuple[Fragment, Fragment]:
             return b.op("floordiv", n, two), b.op("add", count, one)
 
         _, count = b.while_loop([start, zero], condition, step, names=["n", "count"])
@@ -237,8 +243,8 @@ def halving() -> Program:
     return b.program("halving", [x, y], b.segment([("n", symbol("N"), 1)], body))
 
 
-ALL = {
+ALL: Final[dict[str, Callable[..., Program]]] = {
     "add": add, "softmax": softmax, "row_sum_loop": row_sum_loop, "matmul": matmul, "two_segments": two_segments,
     "branches": branches, "transpose": transpose, "gather": gather, "workspace": workspace, "halving": halving,
 }  # fmt: skip
-__all__ = ["ALL", "F16"]
+"""Every program of this file by name, at its usual sizes."""

@@ -1,0 +1,97 @@
+"""Whole programs written by hand against numpy: masks, tails, loops, branches, segments, workspace, strides."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from intent.types.dtypes import BY_NAME
+from intent_testkit.cases.draw import Array
+from intent_testkit.programs import run, whole
+from intent_testkit.programs.values import generator, same
+
+
+def f32(name: str, *shape: int) -> Array:
+    """Normal values that depend on the name and shape."""
+    return generator(name, shape).standard_normal(shape).astype(np.float32)
+
+
+@pytest.mark.parametrize("n", [0, 1, 127, 128, 129, 1000])
+def test_add(intent_provider: str, n: int) -> None:
+    """No block, a part of one, a whole one, and several."""
+    x, y, out = f32("x", n), f32("y", n), np.zeros(n, np.float32)
+    run(intent_provider, whole.add(), {"x": x, "y": y, "out": out})
+    same(out, x + y)
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
+@pytest.mark.parametrize("shape", [(1, 1), (3, 700), (2, 1024)])
+def test_softmax(intent_provider: str, shape: tuple[int, int], dtype: str) -> None:
+    """Lanes outside the row change nothing."""
+    x = f32("x", *shape).astype(BY_NAME[dtype].numpy)
+    y = np.zeros_like(x)
+    run(intent_provider, whole.softmax(1024, dtype), {"x": x, "y": y})
+    wide = x.astype(np.float64)
+    wanted = np.exp(wide - wide.max(1, keepdims=True))
+    wanted /= wanted.sum(1, keepdims=True)
+    eps = {"f32": 1e-6, "f16": 1e-3, "bf16": 8e-3}[dtype]
+    np.testing.assert_allclose(y.astype(np.float64), wanted, rtol=eps, atol=1e-7)
+
+
+@pytest.mark.parametrize("n", [0, 1, 64, 65, 300])
+def test_loop_with_a_tensor_carry(intent_provider: str, n: int) -> None:
+    """No pass of the loop, one, and several with a tail."""
+    x, y = f32("x", 5, n), np.zeros(5, np.float32)
+    run(intent_provider, whole.row_sum_loop(), {"x": x, "y": y})
+    np.testing.assert_allclose(y, x.astype(np.float64).sum(1), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(("n", "m", "k"), [(130, 7, 100), (1, 3, 1), (64, 1, 64), (5, 0, 3), (0, 4, 3)])
+def test_segments_of_one_launch(intent_provider: str, n: int, m: int, k: int) -> None:
+    """Either segment may be empty."""
+    x, w, y, s = f32("x", n), f32("w", m, k), np.zeros(n, np.float32), np.zeros(m, np.float32)
+    run(intent_provider, whole.two_segments(), {"x": x, "w": w, "y": y, "s": s})
+    same(y, x + x)
+    np.testing.assert_allclose(s, w.astype(np.float64).sum(1), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("flip", [False, True])
+def test_branches(intent_provider: str, flip: bool) -> None:
+    """The side that is not taken writes nothing."""
+    x, y = f32("x", 9), np.full(9, 7, np.float32)
+    run(intent_provider, whole.branches(), {"x": x, "y": y}, {"flip": flip})
+    value = -x if flip else x * x
+    same(y, np.where(value > 0, value, np.float32(7)))
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (16, 16), (20, 33)])
+def test_transpose(intent_provider: str, shape: tuple[int, int]) -> None:
+    """Coordinates in the other order."""
+    x, y = f32("x", *shape), np.zeros(shape[::-1], np.float32)
+    run(intent_provider, whole.transpose(), {"x": x, "y": y})
+    same(y, x.T)
+
+
+@pytest.mark.parametrize("index", ["i32", "i64", "u8"])
+def test_gather_skips_invalid_rows(intent_provider: str, index: str) -> None:
+    """A row of -1 reads nothing and gives zero; unsigned indices have none."""
+    table = f32("table", 11, 20)
+    rows = np.array([3, 1 if index == "u8" else -1, 10, 0]).astype(BY_NAME[index].numpy)
+    out = np.full((4, 20), 5, np.float32)
+    run(intent_provider, whole.gather(index=index), {"table": table, "rows": rows, "out": out})
+    safe = rows.astype(np.int64)
+    same(out, np.where(safe[:, None] >= 0, table[safe], np.float32(0)))
+
+
+def test_workspace_holds_one_slice_per_program(intent_provider: str) -> None:
+    """Rows reversed through it."""
+    x, y = f32("x", 4, 27), np.zeros((4, 27), np.float32)
+    run(intent_provider, whole.workspace(), {"x": x, "y": y})
+    same(y, x[:, ::-1])
+
+
+def test_while_with_two_carries(intent_provider: str) -> None:
+    """How often a number can be halved; of zero never."""
+    x, y = np.array([8, -12, 0, 7, -64, 1 << 30], np.int32), np.zeros(6, np.int32)
+    run(intent_provider, whole.halving(), {"x": x, "y": y})
+    same(y, np.array([3, 2, 0, 0, 6, 30], np.int32))
