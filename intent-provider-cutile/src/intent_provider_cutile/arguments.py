@@ -7,8 +7,8 @@ import struct
 
 from intent.physical.apart import offsets_fit
 from intent.provider import Invocation
+from intent.provider.emission import INT32_MAX, INT32_MIN
 from intent.types.extent import Atom, Scalar, Symbol
-from intent_provider_cutile.emit.bounds import INT32_MAX, INT32_MIN
 from intent_provider_cutile.emit.signature import Parameter, Signature
 
 

@@ -37,11 +37,10 @@ from intent.physical import (
     View,
     While,
 )  # fmt: skip
-from intent.provider.emission import Usage, Width
+from intent.provider.emission import Bounds, Usage, Width
 from intent.types import Span
 from intent_provider_cutile.casts import cast
 from intent_provider_cutile.emit import access, atomics, contract, control, structured, tiles
-from intent_provider_cutile.emit.bounds import Bounds
 from intent_provider_cutile.emit.boxes import Boxes
 from intent_provider_cutile.emit.extents import ExtentWriter
 from intent_provider_cutile.emit.literals import INDEX_TYPES, TYPES, constant, tile, type_text, typed

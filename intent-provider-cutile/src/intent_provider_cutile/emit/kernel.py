@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from intent.physical import Program, Region, ScalarParam, View
-from intent.provider.emission import Usage, Width
+from intent.provider.emission import Bounds, Interval, Usage, Width
 from intent.types.dtypes import INDEX
 from intent.types.extent import Symbol, const
 from intent_provider_cutile import prelude
 from intent_provider_cutile.emit.body import Body, Context
-from intent_provider_cutile.emit.bounds import Bounds, Interval
 from intent_provider_cutile.emit.boxes import Boxes
 from intent_provider_cutile.emit.extents import ExtentWriter
 from intent_provider_cutile.emit.latency import latencies
@@ -59,7 +58,7 @@ class KernelEmitter:
                 for atom in extent.atoms():
                     if isinstance(atom, Symbol):
                         self._builder.reserve("extent", atom.name)
-        self._bounds = Bounds()
+        self._bounds = Bounds(signs_at_launch=False)
         extents = ExtentWriter(self._builder.extent, self._scalar)
         self._context = Context(
             namer=self._namer, signature=self._builder, bounds=self._bounds, order=program.dims,

@@ -7,7 +7,7 @@ from typing import Literal
 
 from intent.diagnostics import CapabilityError
 from intent.physical import Buffer, ScalarParam, View
-from intent_provider_cutile.emit.bounds import Interval
+from intent.provider.emission import Interval
 from intent_provider_cutile.emit.literals import TYPES
 from intent_provider_cutile.emit.names import Namer
 
