@@ -399,7 +399,7 @@ def either(c, a, b):
     return (a, b)
 
 
-@case(ReturnTypesDiffer, "if c:")
+@case(ReturnTypesDiffer, "(a, b)")
 @kernel
 def return_types(x: X, y: Y):
     y[0, 0] = either(x[0, 0] > 0.0, x[0, 1], x[0, 2])

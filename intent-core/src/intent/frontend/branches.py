@@ -26,6 +26,7 @@ from intent.frontend.values import (
     Unset,
     ViewRef,
     WeakLiteral,
+    arranged,
     leaves,
     rebuild,
     same_structure,
@@ -167,6 +168,8 @@ def _merge_name(
         return Undefined(name=name, error=partial(_half_defined, name, where))
     parts = _components(lowering, branches, name, then, orelse)
     if parts is None:
+        if name == RESULT:
+            span = lowering.place_of(orelse) or span
         error = _differ(lowering, name, then.describe(), orelse.describe(), span)
         return Undefined(name=name, error=partial(_known_error, error))
     joined.extend(p for p in parts if isinstance(p, _Joined))
@@ -232,6 +235,7 @@ def _components(
     lowering: Lowering, branches: Branches, name: str, then: FrontValue, orelse: FrontValue
 ) -> list[FrontValue | _Joined] | None:
     """Component by component: the common value, or a pair to join; None when the types differ."""
+    orelse = arranged(orelse, then)
     if not same_structure(then, orelse):
         return None
     parts: list[FrontValue | _Joined] = []

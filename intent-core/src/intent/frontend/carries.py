@@ -27,6 +27,7 @@ from intent.frontend.values import (
     Unset,
     ViewRef,
     WeakLiteral,
+    arranged,
     leaves,
     map_leaves,
     rebuild,
@@ -132,6 +133,7 @@ class Carries:
                 raise value.error(self.blame(name))
             if isinstance(value, Unset):
                 value = map_leaves(like, lambda leaf: leaf)
+            value = arranged(value, like)
             if not same_structure(like, value):
                 raise self._changed(name, value)
             for leaf, part in zip(leaves(like), leaves(value), strict=True):
@@ -245,6 +247,7 @@ def _settled(carries: Carries, name: str, opened: FrontValue, after: FrontValue)
         raise after.error(carries.blame(name))
     if isinstance(init, Unset):
         return after if isinstance(after, Unset) else map_leaves(after, lambda leaf: _type_of(carries, leaf))
+    after = arranged(after, init)
     if not same_structure(init, after):
         raise CarryTypeChanged(name, before=init.describe(), after=after.describe(), span=carries.blame(name))
     parts = [

@@ -70,6 +70,11 @@ class Lowering:
         known = self._texts.get(id(front))
         return default if known is None else self.text(known[1])
 
+    def place_of(self, front: FrontValue) -> Span | None:
+        """Where a value was last written in the function that is being lowered."""
+        known = self._texts.get(id(front))
+        return None if known is None else self.span(known[1])
+
     def text_of_value(self, value: Value) -> str | None:
         """The author's text of a value or of what it is a cast of, or the name of what it was read from."""
         made = {f.value.id: node for f, node in self._texts.values() if isinstance(f, Tensor)}

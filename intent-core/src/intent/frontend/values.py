@@ -345,6 +345,21 @@ def rebuild(like: FrontValue, parts: Iterator[FrontValue]) -> FrontValue:
     return map_leaves(like, lambda _: next(parts))
 
 
+def arranged(value: FrontValue, like: FrontValue) -> FrontValue:
+    """``value`` with the fields of its records in the order of ``like``: a record's fields are known by their names."""
+    if isinstance(value, Tuple) and isinstance(like, Tuple) and len(value.items) == len(like.items):
+        items = tuple(map(arranged, value.items, like.items))
+    elif isinstance(value, Record) and isinstance(like, Record) and {*value.names} == {*like.names}:
+        fields = dict(zip(value.names, value.items, strict=True))
+        items = tuple(arranged(fields[n], i) for n, i in zip(like.names, like.items, strict=True))
+        if value.names != like.names:
+            value = replace(value, names=like.names)
+    else:
+        return value
+    same = all(a is b for a, b in zip(items, value.items, strict=True))
+    return value if same else replace(value, items=items)
+
+
 def same_structure(a: FrontValue, b: FrontValue) -> bool:
     """Whether two values are products of equal structure (names included), whatever their components' types."""
     if isinstance(a, Tuple) and isinstance(b, Tuple):

@@ -23,6 +23,7 @@ from intent.frontend.values import (
     Tensor,
     Tuple,
     ViewRef,
+    arranged,
     leaves,
     map_leaves,
     rebuild,
@@ -168,6 +169,7 @@ def as_schema(call: Call, result: FrontValue, schema: FrontValue, what: str) -> 
 
     Extents that are not one identity are demanded equal. Raises SchemaMismatch.
     """
+    result = arranged(result, schema)
     if not same_structure(result, schema):
         raise SchemaMismatch(
             what, expected=schema.describe(), found=result.describe(), span=call.builder.span

@@ -6,7 +6,16 @@ from typing import Final
 
 from intent.diagnostics import SchemaMismatch, WrongDType
 from intent.frontend.intrinsics.call import Call, Lower
-from intent.frontend.values import FrontValue, Literal, Record, Tuple, leaves, rebuild, same_structure
+from intent.frontend.values import (
+    FrontValue,
+    Literal,
+    Record,
+    Tuple,
+    arranged,
+    leaves,
+    rebuild,
+    same_structure,
+)
 from intent.types.dtypes import BOOL, INDEX
 
 __all__ = ["LOWERINGS"]
@@ -41,7 +50,8 @@ def _mask(call: Call) -> FrontValue:
 
 
 def _choose(call: Call, condition: str, chosen: str, other: str) -> FrontValue:
-    a, b = call.front(chosen), call.front(other)
+    a = call.front(chosen)
+    b = arranged(call.front(other), a)
     if not isinstance(a, Tuple | Record):
         return call.builder.pointwise("select", call.front(condition), a, b, what=call.what)
     if isinstance(b, Literal):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from intent.diagnostics import WrongRank
+from intent.diagnostics import WrongDType, WrongRank
 from intent.frontend.intrinsics.call import Call, Lower
 from intent.frontend.values import (
     Domain,
@@ -70,10 +70,22 @@ def _ragged(call: Call) -> FrontValue:
     if len(shape) != 1:
         raise WrongRank(f"offsets= of {call.what}", expected=1, found=len(shape), span=call.builder.span)
     call.builder.equal_extents(shape[0], outer.extent + const(1), f"offsets of {call.what} end every group")
+    _need_integers(call, "offsets", offsets)
     indices = call.front("indices") if call.given("indices") else None
-    if indices is not None and len(rank := call.builder.shape_of(indices)) != 1:
-        raise WrongRank(f"indices= of {call.what}", expected=1, found=len(rank), span=call.builder.span)
+    if indices is not None:
+        if len(rank := call.builder.shape_of(indices)) != 1:
+            raise WrongRank(f"indices= of {call.what}", expected=1, found=len(rank), span=call.builder.span)
+        _need_integers(call, "indices", indices)
     return Ragged(outer=outer, members=members, offsets=offsets, indices=indices)
+
+
+def _need_integers(call: Call, parameter: str, given: FrontValue) -> None:
+    dtype = call.builder.dtype_of(given)
+    if dtype is not None and not dtype.is_integer:
+        found = {call.text(parameter): dtype}
+        raise WrongDType(
+            f"{parameter}= of {call.what}", expected="integers", found=found, span=call.builder.span
+        )
 
 
 def _whole(call: Call, parameter: str) -> Domain:

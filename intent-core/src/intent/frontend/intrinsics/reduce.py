@@ -16,6 +16,7 @@ from intent.frontend.values import (
     Leaf,
     Tensor,
     Tuple,
+    arranged,
     leaves,
     rebuild,
     same_structure,
@@ -135,7 +136,7 @@ def sources(call: Call) -> tuple[FrontValue, Components]:
     """``value`` with its structure, and its components aligned; ``acc_dtype`` is applied."""
     value = call.front("value")
     parts = list(leaves(value))
-    identity = call.front("identity")
+    identity = arranged(call.front("identity"), value)
     if not same_structure(value, identity):
         raise SchemaMismatch(
             f"identity= of {call.what}",
@@ -156,7 +157,7 @@ def sources(call: Call) -> tuple[FrontValue, Components]:
 
 def identities(call: Call, schema: FrontValue) -> tuple[Value, ...]:
     """One element-level value or one full slice per component of ``schema`` (language decision 11)."""
-    builder, identity = call.builder, call.front("identity")
+    builder, identity = call.builder, arranged(call.front("identity"), schema)
     what = f"identity= of {call.what}"
     if not same_structure(identity, schema):
         raise SchemaMismatch(what, expected=schema.describe(), found=identity.describe(), span=builder.span)

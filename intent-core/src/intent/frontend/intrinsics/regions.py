@@ -25,6 +25,7 @@ from intent.frontend.values import (
     Tensor,
     Tuple,
     WeakLiteral,
+    arranged,
     leaves,
     map_leaves,
     rebuild,
@@ -135,6 +136,7 @@ def _initial_state(call: Call, schema: FrontValue) -> FrontValue:
     finally:
         builder.trial -= 1
         builder.undo(mark)
+    after = arranged(after, front)
     if not same_structure(front, after):
         return front
     parts: list[FrontValue] = []
@@ -216,7 +218,7 @@ def _summarize(call: Call, source: _Source, held: Captures) -> tuple[Region, Fro
     builder = call.builder
     name = _open(call, "summarize")
     result = _inline(call, "summarize", source.sliced(builder), held.arguments(builder))
-    like = call.front("identity")
+    like = arranged(call.front("identity"), result)
     if not same_structure(result, like):
         raise SchemaMismatch(
             f"identity= of {call.what}", expected=result.describe(), found=like.describe(), span=builder.span
@@ -251,7 +253,7 @@ def _identity(call: Call, parameter: str, schema: FrontValue) -> tuple[Value, ..
     """The identity in the summary's schema; one element-level value stands for a whole component."""
     builder = call.builder
     parts: list[FrontValue] = []
-    for part, component in zip(leaves(call.front(parameter)), leaves(schema), strict=True):
+    for part, component in zip(leaves(arranged(call.front(parameter), schema)), leaves(schema), strict=True):
         wanted = leaf_type(component)
         tensor = builder.materialize(part, wanted.dtype, f"{parameter}= of {call.what}")
         parts.append(builder.full(wanted.shape, tensor) if wanted.shape and not tensor.shape else tensor)
