@@ -54,8 +54,24 @@ def test_contenders_take_turns_behind_a_flush_and_the_flush_is_not_timed():
     assert times["b"].milliseconds == 16.0
     assert times["a"].spread == 0.0
     timed = clock.order[6:]
-    assert timed[:8] == ["flush", "a", "flush", "b"] * 2
+    assert timed[:10] == ["b", "flush", "a", "flush", "b"] * 2
     assert times["a"].repetitions == LEAST_ROUNDS
+
+
+def test_the_first_contender_does_not_pay_for_the_pause_between_rounds():
+    clock = Clock()
+    idle = [True]
+
+    def pause():
+        idle[0] = True
+
+    def spend(name):
+        clock.spend(name, 4.0 + 2.0 * idle[0])
+        idle[0] = False
+
+    clock.torch.cuda.synchronize = pause
+    times = interleave(clock.torch, {"a": lambda: spend("a"), "b": lambda: spend("b")})
+    assert times["a"].milliseconds == times["b"].milliseconds == 4.0
 
 
 def test_a_fast_call_is_repeated_for_a_hundred_milliseconds():
