@@ -1,7 +1,13 @@
-"""What providers that write text share: the integer type of an index, the bounds of values, the uses of fragments."""
+"""What providers that write text share: names, arguments, the integer type of an index, bounds and uses of values."""
 
+from intent.provider.emission.arguments import Arguments, Kind, Parameter, value_of
 from intent.provider.emission.bounds import INT32_MAX, INT32_MIN, Bounds, Interval, never_negative
+from intent.provider.emission.index_width import IndexFacts
+from intent.provider.emission.names import Namer
 from intent.provider.emission.usage import Usage
 from intent.provider.emission.width import Width
 
-__all__ = ["INT32_MAX", "INT32_MIN", "Bounds", "Interval", "Usage", "Width", "never_negative"]
+__all__ = [
+    "INT32_MAX", "INT32_MIN", "Arguments", "Bounds", "IndexFacts", "Interval", "Kind", "Namer", "Parameter", "Usage",
+    "Width", "never_negative", "value_of",
+]  # fmt: skip
