@@ -82,6 +82,8 @@ class Body:
         """Operations that are written elsewhere: what a pipeline copies ahead."""
         self.staged: dict[int, tuple[Tile, str]] = {}
         """Operands that stand in a pipeline's tile: the tile, and the name of the stage's number."""
+        self.copies: dict[int, Callable[[], None]] = {}
+        """What writes the copies of a pipeline, by the contraction that they may stand beside."""
         self.carries: set[int] = set()
         """Variables of loop carries, which statements may change where nobody needs the old value."""
         self.depth = 0
@@ -175,6 +177,11 @@ class Body:
         with self.writer.block(end):
             yield
             self.flush()
+
+    def copies_of(self, op: Contract) -> None:
+        """Write the copies that wait for this contraction, if there are any."""
+        if (write := self.copies.pop(op.id, None)) is not None:
+            write()
 
     def barrier(self) -> None:
         """All threads of the block wait for one another, and see what each has written."""

@@ -80,9 +80,12 @@ class Table:
         together = ordered and bits[low : low + len(threads)] == tuple(threads)
         return 1 << low if together else 1
 
-    def warp_part(self, dim: Dim, thread: str) -> str:
-        """The part of the lane number that the number of the warp gives, "0" for nothing."""
-        bits = tuple(b if b is not None and b >= LANE_BITS else None for b in self.places[dim])
+    def warp_part(self, dim: Dim, thread: str, first: int = LANE_BITS) -> str:
+        """The part of the lane number that bits of the thread number from ``first`` on give, "0" for nothing.
+
+        By default they are the number of the warp.
+        """
+        bits = tuple(b if b is not None and b >= first else None for b in self.places[dim])
         terms = [moved(thread, bits[low] or 0, low, count, self.thread_bits) for low, count in _runs(bits)]
         return " + ".join(terms) or "0"
 

@@ -30,7 +30,7 @@ from intent.physical import (
     View,
 )
 from intent.physical.walk import operands_of, regions_of, walk
-from intent_provider_cupy.emit import access, vectored
+from intent_provider_cupy.emit import access, groups, vectored
 from intent_provider_cupy.emit.hazards import may_meet
 from intent_provider_cupy.emit.literals import c_type, literal, typed
 from intent_provider_cupy.emit.products import Product
@@ -179,11 +179,22 @@ def fill_first(body: Body, pipeline: Pipeline, loop: Loop, begin: Value, end: Va
 
 
 def advance(body: Body, pipeline: Pipeline, loop: Loop, index: str, end: Value, step: Value) -> None:
-    """At the head of a pass: wait for its tiles, start the copies of a later one."""
-    ahead_by = pipeline.stages - 1
+    """At the head of a pass: wait for its tiles. The copies of a later one start beside the first contraction."""
     body.flush()
     body.writer.line(f"it_wait_async<{pipeline.stages - 2}>();")
+    for product in {s.product.op.id: s.product for s in pipeline.staged}.values():
+        if groups.grouped(product, body.placing.table_of(product.op)):
+            body.writer.line("it_show_groups();")
+            break
     body.barrier()
+    first = next(op for op in loop.body.ops if isinstance(op, Contract) and body.usage.live(op))
+    body.copies[first.id] = lambda: _ahead(body, pipeline, loop, index, end, step)
+
+
+def _ahead(body: Body, pipeline: Pipeline, loop: Loop, index: str, end: Value, step: Value) -> None:
+    """The copies of a later pass, into the tiles that the pass before this one has left."""
+    ahead_by = pipeline.stages - 1
+    body.flush()
     body.writer.line("{")
     with body.writer.block():
         free = body.context.namer.fresh("free")

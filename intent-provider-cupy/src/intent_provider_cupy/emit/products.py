@@ -20,6 +20,8 @@ from intent_provider_cupy.emit.layout import LANE_BITS, Bits, Table, bit_count
 Kind = Literal["tensor", "tiles", "products"]
 _ROWS: Final[Bits] = (2, 3, 4, None)
 _GROUP: Final[Bits] = (LANE_BITS, LANE_BITS + 1)
+GROUP_BITS: Final = LANE_BITS + len(_GROUP)
+"""Bits of the thread number that tell the threads of one group apart."""
 GROUP_ROWS: Final = 64
 """Rows of four warps that are numbered in sequence, which have 16 each."""
 _COLUMNS: Final[Bits] = (None, 0, 1)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from intent.physical import Dim
-from intent_provider_cupy.emit import convert
+from intent_provider_cupy.emit import convert, groups
 from intent_provider_cupy.emit.layout import Table
 from intent_provider_cupy.emit.loops import Variable
 from intent_provider_cupy.emit.products import Product, row_step
@@ -37,15 +37,35 @@ def multiply(body: Body, product: Product, sums: Variable, table: Table) -> None
             body.writer.line(tile.declaration(f"scratch + {start}" if start else "scratch"))
         for tile, _ in fresh:
             put(body, product, tile)
+        show(body, product, table)
         body.barrier()
         body.context.scratch.dirty = True
-    run(body, product, tiles, bases, sums, table)
+    if not groups.reads(product, tiles, sums, table):
+        body.copies_of(product.op)
+        warps(body, product, tiles, bases, sums, table)
+        return
+    body.flush()
+    body.writer.line("if constexpr (it_groups) {")
+    with body.writer.block():
+        groups.start(body, product, tiles, bases, sums, table)
+    body.copies_of(product.op)
+    body.writer.line(f"if constexpr (it_groups) it_wait_groups({sums.name});")
+    body.writer.line("else {")
+    with body.writer.block():
+        warps(body, product, tiles, bases, sums, table)
 
 
-def run(
+def show(body: Body, product: Product, table: Table) -> None:
+    """Before the barrier between writing a tile and computing with it."""
+    body.flush()
+    if groups.grouped(product, table):
+        body.writer.line("it_show_groups();")
+
+
+def warps(
     body: Body, product: Product, tiles: Sequence[Tile], bases: Sequence[str], sums: Variable, table: Table
 ) -> None:
-    """Products of the tiles, a step of the contracted lanes after the other."""
+    """Products of the tiles by each warp, a step of the contracted lanes after the other."""
     rows, columns = tiles
     body.flush()
     m, n = product.row_dim, product.column_dim

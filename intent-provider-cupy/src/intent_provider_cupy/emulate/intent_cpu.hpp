@@ -33,3 +33,4 @@ static inline void __threadfence_block() {}
 #include "shim_warp.hpp"
 #include "shim_atomics.hpp"
 #include "shim_mma.hpp"
+#include "shim_groups.hpp"

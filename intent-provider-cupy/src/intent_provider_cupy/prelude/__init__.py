@@ -39,6 +39,12 @@ matrix.cuh
     ``it_place<T, ROWS, WIDTH>(row, column)``: where an element of an operand's tile lies in shared memory;
     ``it_load_matrices<COUNT, TURNED>(out, piece, index)``: operands of ``it_mma`` from shared memory;
     ``it_mma_into``.
+groups.cuh
+    ``it_groups``: whether four warps multiply tiles at once; ``it_matrix_of<ROWS, WIDTH>(piece, index)``: a matrix in
+    a tile;
+    ``it_multiply<N, TURNED_A, TURNED_B, T>(upper, lower, a, b)`` between ``it_begin_groups(sums)``,
+    ``it_commit_groups()``
+    and ``it_wait_groups(sums)``; ``it_show_groups()`` after writing a tile, before the barrier.
 async.cuh
     ``it_copy_async<N>(piece, i, base, j, valid)``: N elements (4, 8 or 16 bytes) to shared memory, zeros if not
     valid;
@@ -46,8 +52,8 @@ async.cuh
 
 Further files may be added by subject: a file has an include guard ``IT_<NAME>_CUH`` and no includes; the order in
 which files go into a text is :data:`ORDER`. Under ``INTENT_CPU`` (g++) the shim stands in for memory, warp,
-atomics, mma and
-async; everything else is compiled as it is.
+atomics, mma, groups
+and async; everything else is compiled as it is.
 """
 
 from __future__ import annotations
@@ -71,6 +77,7 @@ ORDER: Final = (
     "atomics",
     "mma",
     "matrix",
+    "groups",
     "async",
 )
 """The files, each after those it uses."""

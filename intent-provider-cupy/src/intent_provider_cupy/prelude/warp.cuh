@@ -21,6 +21,10 @@ template <class T> IT_FN T it_shuffle_up(T v, int d) {
 template <class T> IT_FN T it_shuffle_down(T v, int d) {
     return it_by_words(v, [=](unsigned w) { return __shfl_down_sync(0xFFFFFFFFu, w, d); });
 }
+// A sum with another lane's value. It is rounded as written: contracted with a product before it, it would differ
+// between the two lanes.
+IT_FN float it_sum_of_lanes(float a, float b) { return __fadd_rn(a, b); }
+IT_FN double it_sum_of_lanes(double a, double b) { return __dadd_rn(a, b); }
 IT_FN unsigned it_ballot(bool p) { return __ballot_sync(0xFFFFFFFFu, p); }
 IT_FN bool it_any(bool p) { return __any_sync(0xFFFFFFFFu, p); }
 IT_FN bool it_all(bool p) { return __all_sync(0xFFFFFFFFu, p); }
