@@ -8,8 +8,8 @@ import pytest
 from intent.physical import Program
 from intent.provider import BoundView, Invocation
 from intent.types.extent import Symbol
-from intent_provider_triton.arguments import index_is_small
 from intent_provider_triton.emit import emit
+from intent_provider_triton.emit.signature import Signature
 from intent_testkit.programs import run, whole
 
 
@@ -25,7 +25,7 @@ def planned(program: Program, strides: dict | None = None, **extents: int) -> bo
             dtype=view.dtype.name, device="cpu", array=None,
         )  # fmt: skip
     call = Invocation(views=views, scalars={}, extents=extents, length=program.length.evaluate(env))
-    return index_is_small(emit(program).signature, call)
+    return emit(program).signature.small(call)
 
 
 @pytest.mark.parametrize(
@@ -42,6 +42,11 @@ def test_element_offsets_must_fit():
     assert not planned(whole.softmax(), {"x": (1 << 21, 1)}, M=1 << 11, N=1 << 10)
     assert not planned(whole.softmax(), {"x": (-(1 << 21), 1)}, M=1 << 11, N=1 << 10)
     assert planned(whole.softmax(), {"x": (0, 1)}, M=1 << 11, N=1 << 10)
+
+
+def test_strides_that_nothing_is_multiplied_by_must_fit_too():
+    """They are arguments: an axis of one element may have any stride."""
+    assert not planned(whole.softmax(), {"x": (1 << 33, 1)}, M=1, N=1 << 10)
 
 
 def test_a_loop_counter_must_pass_its_end_without_wrapping():
@@ -77,8 +82,7 @@ def test_both_widths_give_the_same_result(name, monkeypatch):
     arrays, scalars = CASES[name](lambda *shape: generator.standard_normal(shape).astype(np.float32))
     copies = {key: value.copy() for key, value in arrays.items()}
     run("triton", whole.ALL[name](), arrays, scalars)
-    for place in ("intent_provider_triton.emulate.launcher", "intent_provider_triton.launch"):
-        monkeypatch.setattr(f"{place}.index_is_small", lambda *_: False)
+    monkeypatch.setattr(Signature, "small", lambda *_: False)
     run("triton", whole.ALL[name](), copies, scalars)
     for key, value in arrays.items():
         np.testing.assert_array_equal(value, copies[key])

@@ -11,12 +11,11 @@ from intent.provider import Invocation, Source
 from intent.provider.binder import Start
 from intent.provider.cuda import driver
 from intent.provider.cuda.binding import Argument, Build, Packing, code_of, packing
-from intent.types.extent import Scalar, Symbol
-from intent_provider_triton.arguments import index_is_small, value_of
+from intent.provider.emission import value_of
 from intent_provider_triton.build import Layout, compiled, divisor, type_of
 from intent_provider_triton.emit import emit
 from intent_provider_triton.emit.literals import SIGNATURE
-from intent_provider_triton.emit.signature import Parameter, Signature
+from intent_provider_triton.emit.signature import Parameter
 from intent_provider_triton.toolkit import kernel_of
 
 
@@ -40,7 +39,7 @@ class TritonLauncher:
         self._scalars = [scalar.name for scalar in source.program.scalars]
         self._builds: dict[Layout, Packing] = {}
         self._lock = threading.Lock()
-        self.assumes = _assumed(self._signature)
+        self.assumes = self._signature.assumes()
 
     def __call__(self, invocation: Invocation) -> None:
         """Start the kernel on ``invocation.stream``; never waits for it."""
@@ -69,8 +68,9 @@ class TritonLauncher:
                 ones.append(i)
             elif (parameter.kind in ("view", "buffer") or parameter.index) and int(value) % 2 == 0:
                 divisors.append((i, divisor(int(value))))
-        small = index_is_small(self._signature, invocation)
-        return Layout(small=small, ones=frozenset(ones), divisors=frozenset(divisors))
+        return Layout(
+            small=self._signature.small(invocation), ones=frozenset(ones), divisors=frozenset(divisors)
+        )
 
     def _load(self, layout: Layout) -> Packing:
         made = compiled(self._source, self._signature, layout, self._device.capability, self._kernel)
@@ -105,10 +105,3 @@ def _argument(parameter: Parameter, *, small: bool) -> Argument:
     if parameter.kind == "scalar" and not parameter.index:
         return Argument(kind="scalar", code=code_of(dtype), name=parameter.name, dtype=dtype)
     return Argument(kind="fixed", code=code_of(dtype), value=partial(value_of, parameter))
-
-
-def _assumed(signature: Signature) -> frozenset[str]:
-    """Symbols and scalars that layouts depend on: index arguments, and all that the bounds of indices mention."""
-    extents = [*signature.signs, *(e for fact in signature.facts for e in (fact.low, fact.high))]
-    bounds = {a.name for e in extents for a in e.atoms() if isinstance(a, (Symbol, Scalar))}
-    return frozenset(bounds | {p.name for p in signature.parameters if p.index and p.name})

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from intent.physical import Program, Region, ScalarParam, View
-from intent.provider.emission import Bounds, Interval, Usage, Width
+from intent.physical import Program, Region, ScalarParam
+from intent.provider.emission import Bounds, Interval, Namer, Usage, Width
 from intent.types.dtypes import INDEX
-from intent.types.extent import Symbol, const
+from intent.types.extent import const
 from intent_provider_triton import prelude
 from intent_provider_triton.emit.body import Body, Context
 from intent_provider_triton.emit.extents import ExtentWriter
-from intent_provider_triton.emit.names import Namer
-from intent_provider_triton.emit.signature import Signature, SignatureBuilder
+from intent_provider_triton.emit.signature import Parameter, Signature, SignatureBuilder
 from intent_provider_triton.emit.value import Prec, Value
 from intent_provider_triton.emit.writer import Writer
 
 HEADER = "import triton\nimport triton.language as tl\n"
 LIBDEVICE = "from triton.language.extra import libdevice\n"
+RESERVED: Final = frozenset(
+    {*keyword.kwlist, *prelude.FUNCTIONS, "tl", "triton", "libdevice", "INDEX", "range", "float"}
+)
+"""Names that the text itself uses."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,17 +43,11 @@ class KernelEmitter:
         self._program = program
         self._prelude: dict[str, str] = {}
         self._combines: list[str] = []
-        self._namer = Namer(_FUNCTION_NAMES)
+        self._namer = Namer(RESERVED)
         self.entry = self._namer.fresh(program.name)
-        self._builder = SignatureBuilder(self._namer)
+        self._builder = SignatureBuilder(self._namer, Parameter)
         self._scalars = {p.name: p for p in program.params if isinstance(p, ScalarParam)}
-        for param in program.params:
-            self._builder.reserve("view" if isinstance(param, View) else "scalar", param.name)
-        for view in program.views:
-            for extent in view.shape:
-                for atom in extent.atoms():
-                    if isinstance(atom, Symbol):
-                        self._builder.reserve("extent", atom.name)
+        self._builder.reserve(program)
         self._bounds = Bounds()
         extents = ExtentWriter(self._builder.extent, self._scalar, self._need, self._bounds.require)
         self._context = Context(
@@ -165,9 +164,6 @@ class KernelEmitter:
         head = _definition(name, [*acc, *held, *element, *again])
         self._combines.append("\n".join(["@triton.jit", head, *writer.lines]))
         return name
-
-
-_FUNCTION_NAMES = tuple(prelude.FUNCTIONS)
 
 
 def _definition(name: str, parameters: Sequence[str]) -> str:

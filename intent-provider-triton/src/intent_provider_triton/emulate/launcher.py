@@ -8,7 +8,7 @@ import numpy as np
 import triton.language as native
 
 from intent.provider import Invocation, Source
-from intent_provider_triton.arguments import index_is_small, value_of
+from intent.provider.emission import value_of
 from intent_provider_triton.emit import emit
 from intent_provider_triton.emit.signature import Parameter
 from intent_provider_triton.emulate.builder import Builder
@@ -35,7 +35,7 @@ class EmulatedLauncher:
         language = Language(builder)
         namespace = language.namespace()
         exec(self._code, namespace)  # noqa: S102 - the emitted text is what an emulation runs
-        small = index_is_small(self._signature, invocation)
+        small = self._signature.small(invocation)
         arguments = [self._argument(language, p, invocation, small=small) for p in self._signature.parameters]
         if self._signature.uses_index:
             arguments.append(native.int32 if small else native.int64)

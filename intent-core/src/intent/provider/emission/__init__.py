@@ -2,12 +2,12 @@
 
 from intent.provider.emission.arguments import Arguments, Kind, Parameter, value_of
 from intent.provider.emission.bounds import INT32_MAX, INT32_MIN, Bounds, Interval, never_negative
-from intent.provider.emission.index_width import IndexFacts
 from intent.provider.emission.names import Namer
+from intent.provider.emission.signature import Signature
 from intent.provider.emission.usage import Usage
 from intent.provider.emission.width import Width
 
 __all__ = [
-    "INT32_MAX", "INT32_MIN", "Arguments", "Bounds", "IndexFacts", "Interval", "Kind", "Namer", "Parameter", "Usage",
+    "INT32_MAX", "INT32_MIN", "Arguments", "Bounds", "Interval", "Kind", "Namer", "Parameter", "Signature", "Usage",
     "Width", "never_negative", "value_of",
 ]  # fmt: skip

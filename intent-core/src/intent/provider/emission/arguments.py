@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
-from intent.physical import Buffer, ScalarParam, View
+from intent.physical import Buffer, Program, ScalarParam, View
 from intent.provider.emission.names import Namer
 from intent.provider.protocol import Invocation
+from intent.types.extent import Symbol
 
 __all__ = ["Arguments", "Kind", "Parameter", "value_of"]
 
@@ -56,8 +57,17 @@ class Arguments(Generic[P]):
         self._found: dict[tuple[object, ...], P] = {}
         self._reserved: dict[tuple[str, str], str] = {}
 
-    def reserve(self, kind: Kind, name: str) -> None:
-        """Give the author's parameter or symbol its own name before any local can take it."""
+    def reserve(self, program: Program) -> None:
+        """Give the author's parameters, and the symbols of their shapes, their own names before any local takes one."""
+        for param in program.params:
+            self._reserve("view" if isinstance(param, View) else "scalar", param.name)
+        for view in program.views:
+            for extent in view.shape:
+                for atom in extent.atoms():
+                    if isinstance(atom, Symbol):
+                        self._reserve("extent", atom.name)
+
+    def _reserve(self, kind: Kind, name: str) -> None:
         if (kind, name) not in self._reserved:
             self._reserved[kind, name] = self.namer.fresh(name)
 

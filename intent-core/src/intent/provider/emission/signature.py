@@ -1,10 +1,14 @@
-"""When a launch may run a text with 32-bit index arithmetic (spec: logical-program 1, one numerical definition)."""
+"""All arguments of an emitted kernel, and when a launch may run its text with 32-bit index arithmetic.
+
+Index values are 64-bit in the language (spec: logical-program 1, one numerical definition); where all of a launch's
+provably fit, the narrower text gives the same results.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from intent.physical.apart import offsets_fit
 from intent.provider.emission.arguments import Parameter, value_of
@@ -13,39 +17,44 @@ from intent.provider.protocol import Invocation
 from intent.types import Extent
 from intent.types.extent import Atom, Scalar, Symbol
 
-__all__ = ["IndexFacts"]
+__all__ = ["Signature"]
+
+P = TypeVar("P", bound=Parameter)
 
 
 @dataclass(frozen=True, kw_only=True)
-class IndexFacts:
-    """What must hold in a launch for its index values to be int32.
+class Signature(Generic[P]):
+    """Arguments in order. Providers add what their builds need to know.
 
-    ``bounds`` must fit int32, and the extents ``signs`` must not be negative: the text divides them without flooring.
+    For index values to be int32, ``facts`` must fit int32, and the extents ``signs`` must not be negative: the text
+    divides them without flooring.
     """
 
-    bounds: tuple[Interval, ...] = ()
+    parameters: tuple[P, ...]
+    facts: tuple[Interval, ...] = ()
     signs: tuple[Extent, ...] = ()
 
-    def hold(self, invocation: Invocation, parameters: Iterable[Parameter]) -> bool:
+    def small(self, invocation: Invocation) -> bool:
         """Whether every index value, element offset and index argument of this launch fits 32 bits."""
         if not offsets_fit((view.shape, view.strides) for view in invocation.views.values()):
             return False
-        passed = [value_of(p, invocation) for p in parameters if p.index]
+        passed = [value_of(p, invocation) for p in self.parameters if p.index]
         if not all(INT32_MIN <= value <= INT32_MAX for value in passed):
             return False
         env = _environment(invocation)
         try:
             return all(sign.evaluate(env) >= 0 for sign in self.signs) and all(
-                bound.low.evaluate(env) >= INT32_MIN and bound.high.evaluate(env) <= INT32_MAX
-                for bound in self.bounds
+                fact.low.evaluate(env) >= INT32_MIN and fact.high.evaluate(env) <= INT32_MAX
+                for fact in self.facts
             )
         except ZeroDivisionError:  # a bound of a segment that has no programs in this launch
             return False
 
-    def mentioned(self) -> frozenset[str]:
-        """The symbols and scalars on which the answer depends, besides shapes and strides."""
-        extents = [*self.signs, *(e for bound in self.bounds for e in (bound.low, bound.high))]
-        return frozenset(a.name for e in extents for a in e.atoms() if isinstance(a, (Symbol, Scalar)))
+    def assumes(self) -> frozenset[str]:
+        """The symbols and scalars on which layouts depend: index arguments, and what the facts mention."""
+        extents = [*self.signs, *(e for fact in self.facts for e in (fact.low, fact.high))]
+        mentioned = {a.name for e in extents for a in e.atoms() if isinstance(a, (Symbol, Scalar))}
+        return frozenset(mentioned | {p.name for p in self.parameters if p.index and p.name})
 
 
 def _environment(invocation: Invocation) -> dict[Atom, int]:
