@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from intent.diagnostics import BuildFailure
+from intent.physical import Program
 from intent.provider import Binary, Source
 from intent_provider_triton.emit import emit
 from intent_provider_triton.emit.signature import Parameter, Signature
+from intent_provider_triton.fusion import may_contract
 from intent_provider_triton.toolkit import kernel_of, triton
 
 _OPTIONS = ("num_warps", "num_stages", "maxnreg", "num_ctas")
@@ -58,10 +59,11 @@ def type_of(parameter: Parameter, *, small: bool) -> str:
     return parameter.type
 
 
-def options_of(knobs: Mapping[str, int]) -> dict[str, Any]:
-    """Compiler options: the plan's knobs, and contraction as the language permits it."""
+def options_of(program: Program) -> dict[str, Any]:
+    """Compiler options: the plan's knobs, and contraction, which the language permits, where it does no harm."""
+    knobs = dict(program.knobs)
     chosen: dict[str, Any] = {name: knobs[name] for name in _OPTIONS if name in knobs}
-    return {**chosen, "enable_fp_fusion": True}
+    return {**chosen, "enable_fp_fusion": may_contract(program)}
 
 
 def compiled(
@@ -92,7 +94,7 @@ def compiled(
     try:
         made = ASTSource(fn=kernel, signature=types, constexprs=constants, attrs=attributes)
         target = GPUTarget("cuda", capability, 32)
-        return module.compile(made, target=target, options=options_of(dict(source.program.knobs)))
+        return module.compile(made, target=target, options=options_of(source.program))
     except Exception as error:
         raise BuildFailure("triton", target=f"sm_{capability}", log=_message(error)) from error
 

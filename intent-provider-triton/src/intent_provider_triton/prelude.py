@@ -101,6 +101,23 @@ def _exp_f32(x):
     return tl.exp2(r) * (t.to(tl.int32, bitcast=True) << 23).to(tl.float32, bitcast=True)
 """
 
+EXP_FAST_F32 = """
+@triton.jit
+def _exp_fast_f32(x):
+    # For what is only rounded to 16 bits: off by 2**-17 at most. The square is subnormal where tl.exp2 would be 0.
+    half = tl.exp2(x * 0.72134752044448170368)
+    return half * half
+"""
+
+SIGMOID_FAST_F32 = """
+@triton.jit
+def _sigmoid_fast_f32(x):
+    # For what is only rounded to 16 bits. From 30 on the result is 1.
+    e = _exp_fast_f32(tl.minimum(x, 30.0, propagate_nan=tl.PropagateNan.ALL))
+    root = tl.rsqrt(1.0 + e)
+    return e * (root * root)
+"""
+
 EXP2_F32 = """
 @triton.jit
 def _exp2_f32(x):
@@ -356,8 +373,10 @@ FUNCTIONS: Final[dict[str, str]] = {
     "_round_f32": ROUND_F32,
     "_round_f64": ROUND_F64,
     "_exp_f32": EXP_F32,
+    "_exp_fast_f32": EXP_FAST_F32,
     "_exp2_f32": EXP2_F32,
     "_sigmoid_f32": SIGMOID_F32,
+    "_sigmoid_fast_f32": SIGMOID_FAST_F32,
     "_sigmoid_f64": SIGMOID_F64,
     "_rsqrt_f32": RSQRT_F32,
     "_erf_f32": ERF_F32,
@@ -387,7 +406,7 @@ FUNCTIONS: Final[dict[str, str]] = {
 """Text of each function by name."""
 
 NEEDS: Final[dict[str, tuple[str, ...]]] = {
-    "_sigmoid_f32": ("_exp_f32",),
+    "_sigmoid_fast_f32": ("_exp_fast_f32",),
     "_byte_cas": ("_masked_cas",),
     "_byte_cas_scalar": ("_masked_cas_scalar",),
 }

@@ -182,6 +182,14 @@ def _exp2_f32(call: Call) -> Value:
     return _prelude("_exp2_f32")(call)
 
 
+def _exp_f32(call: Call) -> Value:
+    return _prelude("_exp_fast_f32" if call.approximate else "_exp_f32")(call)
+
+
+def _sigmoid_f32(call: Call) -> Value:
+    return _prelude("_sigmoid_fast_f32" if call.approximate else "_sigmoid_f32")(call)
+
+
 def _power_of_two(value: Value) -> int | None:
     """K for the literal 2**k."""
     number = int(value.text) if value.literal else 0
@@ -287,7 +295,7 @@ _FLOAT: Final[dict[tuple[str, str], Callable[[Call], Value]]] = {
     ("div", "f64"): _binary("/", Prec.PRODUCT),
     ("sqrt", "f32"): _function("tl.sqrt_rn"),
     ("sqrt", "f64"): _function("tl.sqrt"),
-    ("exp", "f32"): _prelude("_exp_f32"),
+    ("exp", "f32"): _exp_f32,
     ("exp", "f64"): _function("tl.exp"),
     ("exp2", "f32"): _exp2_f32,
     ("exp2", "f64"): _function("tl.exp2"),
@@ -301,7 +309,7 @@ _FLOAT: Final[dict[tuple[str, str], Callable[[Call], Value]]] = {
     ("log1p", "f64"): _function("libdevice.log1p"),
     ("rsqrt", "f32"): _prelude("_rsqrt_f32"),
     ("rsqrt", "f64"): _function("tl.rsqrt"),
-    ("sigmoid", "f32"): _prelude("_sigmoid_f32"),
+    ("sigmoid", "f32"): _sigmoid_f32,
     ("sigmoid", "f64"): _prelude("_sigmoid_f64"),
     ("tanh", "f32"): _prelude("_tanh_f32"),
     ("tanh", "f64"): _function("libdevice.tanh"),

@@ -112,6 +112,9 @@ def _lanes(body: Body, combine: Combine, names: Sequence[str], bits: Sequence[in
     for first, last in _stretches(bits):
         head = f"it_doubling(step, {1 << first}, {1 << last})"
         others = [f"it_shuffle_xor({n}, step)" for n in names]
+        if combine.kind == "sum" and combine.components[0].dtype.is_float:
+            body.writer.line(f"{head} {names[0]} = it_sum_of_lanes({names[0]}, {others[0]});")
+            continue
         if combine.kind is not None and len(names) == 1:
             body.writer.line(f"{head} {combine.write(names, others, names)}")
             continue

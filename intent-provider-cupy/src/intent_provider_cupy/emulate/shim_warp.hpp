@@ -33,5 +33,7 @@ static inline unsigned it_ballot(bool p, int line = __builtin_LINE()) {
     for (int lane = 0; lane < 32; ++lane) all |= (unsigned)(slots[lane * IT_CPU_SLOT] != 0) << lane;
     return all;
 }
+static inline float it_sum_of_lanes(float a, float b) { return a + b; }
+static inline double it_sum_of_lanes(double a, double b) { return a + b; }
 static inline bool it_any(bool p, int line = __builtin_LINE()) { return it_ballot(p, line) != 0; }
 static inline bool it_all(bool p, int line = __builtin_LINE()) { return it_ballot(p, line) == 0xFFFFFFFFu; }

@@ -180,7 +180,7 @@ def contract(body: Body, op: Contract) -> None:
     """``tl.dot`` where the shape and dtypes allow it, else broadcast, multiply and sum."""
     lhs, rhs = body.full(body.use(op.lhs), op.lhs.dims), body.full(body.use(op.rhs), op.rhs.dims)
     accumulator = body.use(op.accumulator) if op.accumulator is not None else None
-    plan = _dot_layout(op)
+    plan = dot_layout(op)
     value = (
         _dot(body, op, lhs, rhs, accumulator, plan)
         if plan
@@ -195,7 +195,7 @@ _DOT_TYPES = {
 }  # fmt: skip
 
 
-def _dot_layout(op: Contract) -> tuple[tuple[Dim, ...], tuple[Dim, ...], bool] | None:
+def dot_layout(op: Contract) -> tuple[tuple[Dim, ...], tuple[Dim, ...], bool] | None:
     """Axis orders (batch, m, k) and (batch, k, n) of a native product, and whether the operands swap sides."""
     left, right, out = op.lhs.dims, op.rhs.dims, op.result.dims
     if (op.lhs.dtype.name, op.result.dtype.name) not in _DOT_TYPES or op.lhs.dtype != op.rhs.dtype:
