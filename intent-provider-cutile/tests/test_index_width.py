@@ -6,7 +6,6 @@ import pytest
 
 from intent.provider import BoundView, Invocation
 from intent.types.extent import Symbol
-from intent_provider_cutile.arguments import index_is_small
 from intent_provider_cutile.emit import emit
 from intent_testkit.programs import whole
 
@@ -23,4 +22,4 @@ def test_a_loop_counter_must_pass_its_end_without_wrapping(n: int, small: bool) 
         for v in program.views
     }  # fmt: skip
     call = Invocation(views=views, scalars={}, extents={"M": 1, "N": n}, length=program.length.evaluate(env))
-    assert index_is_small(emit(program).signature, call) is small
+    assert emit(program).signature.small(call) is small

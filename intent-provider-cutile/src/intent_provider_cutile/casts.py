@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from intent.provider.emission import Width
+from intent.provider.emission.python import Prec, Value
 from intent.types import DType
 from intent.types.dtypes import BOOL, F32, INDEX
 from intent_provider_cutile.emit.literals import TYPES, tile
-from intent_provider_cutile.emit.value import Prec, Value
 from intent_provider_cutile.spelling import Need
 
 

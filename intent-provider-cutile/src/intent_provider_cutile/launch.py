@@ -9,7 +9,7 @@ from intent.diagnostics import BuildFailure, CapabilityError, IntentError, Missi
 from intent.provider import BoundView, Invocation, Source
 from intent.provider.cuda import driver
 from intent.types.dtypes import BY_NAME
-from intent_provider_cutile.arguments import index_is_small, value_of
+from intent_provider_cutile.arguments import value_of
 from intent_provider_cutile.blame import author_span
 from intent_provider_cutile.build import Layout, divisible_arguments, specialised
 from intent_provider_cutile.emit.signature import Parameter
@@ -85,7 +85,7 @@ class CuTileLauncher:
 def _layout(chosen: Text, invocation: Invocation, values: list[Any]) -> Layout:
     ones = [i for i, p in enumerate(chosen.signature.parameters) if p.kind == "stride" and values[i] == 1]
     return Layout(
-        small=index_is_small(chosen.signature, invocation),
+        small=chosen.signature.small(invocation),
         ones=frozenset(ones),
         divisible=divisible_arguments(chosen.signature, values),
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from intent.provider.emission import Width
+from intent.provider.emission.python import Prec, Value
 from intent.types import DType
 from intent.types.dtypes import BOOL, F32
 from intent_provider_triton.emit.literals import TYPES, typed
-from intent_provider_triton.emit.value import Prec, Value
 from intent_provider_triton.spelling import Need
 
 

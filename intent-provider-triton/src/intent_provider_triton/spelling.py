@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from intent.diagnostics import CapabilityError
+from intent.provider.emission.python import Prec, Value
 from intent.types import DType
 from intent.types.dtypes import BOOL, F32
 from intent_provider_triton.emit.literals import TYPES, call_safe, literal, typed
-from intent_provider_triton.emit.value import Prec, Value
 
 Need = Callable[[str], str]
 """Asks for a function of the prelude and gives the name it has in this text."""

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from intent.diagnostics import CapabilityError
 from intent.physical import Atomic, Buffer, Dim, Fragment, Load, Store, View
 from intent.provider.emission import INT32_MAX, INT32_MIN, Width
+from intent.provider.emission.python import Prec, Value, expanded, union_dims
 from intent.types import Extent
 from intent.types.dtypes import INDEX
 from intent.types.extent import const
 from intent_provider_cutile.emit.literals import literal, typed
-from intent_provider_cutile.emit.value import Prec, Value, expanded, union_dims
 from intent_provider_cutile.spelling import PROVIDER
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from intent.diagnostics import CapabilityError
 from intent.physical import Atomic
+from intent.provider.emission.python import Prec, Value, expanded
 from intent.types.dtypes import BOOL
 from intent_provider_cutile.emit.access import offset_of
 from intent_provider_cutile.emit.literals import literal, type_text, typed
-from intent_provider_cutile.emit.value import Prec, Value, expanded
 from intent_provider_cutile.spelling import ATOMICS, BY_CAS, PROVIDER
 
 if TYPE_CHECKING:

@@ -37,17 +37,15 @@ from intent.physical import (
     View,
     While,
 )  # fmt: skip
-from intent.provider.emission import Bounds, Usage, Width
+from intent.provider.emission import Bounds, Namer, Usage, Width
+from intent.provider.emission.python import Prec, Value, Writer, expanded, shape_text, union_dims
 from intent.types import Span
 from intent_provider_cutile.casts import cast
 from intent_provider_cutile.emit import access, atomics, contract, control, structured, tiles
 from intent_provider_cutile.emit.boxes import Boxes
 from intent_provider_cutile.emit.extents import ExtentWriter
 from intent_provider_cutile.emit.literals import INDEX_TYPES, TYPES, constant, tile, type_text, typed
-from intent_provider_cutile.emit.names import Namer
 from intent_provider_cutile.emit.signature import SignatureBuilder
-from intent_provider_cutile.emit.value import Prec, Value, expanded, shape_text, union_dims
-from intent_provider_cutile.emit.writer import Writer
 from intent_provider_cutile.spelling import PROVIDER, Call, spell
 
 INLINE_LIMIT = 64

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from intent.diagnostics import CapabilityError
 from intent.physical import Contract, Dim
 from intent.provider.emission import Width
+from intent.provider.emission.python import Prec, Value, expanded, union_dims
 from intent.types.dtypes import F32
 from intent_provider_cutile.casts import cast
 from intent_provider_cutile.emit.literals import TYPES
 from intent_provider_cutile.emit.structured import reduce_one
-from intent_provider_cutile.emit.value import Prec, Value, expanded, union_dims
 from intent_provider_cutile.spelling import MMA, PROVIDER
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from intent.physical import Fragment, If, Loop, Region, While
 from intent.provider.emission import Width
+from intent.provider.emission.python import Value
 from intent.types import Span
 from intent_provider_cutile.emit.literals import INDEX_TYPES, typed
-from intent_provider_cutile.emit.value import Value
 
 if TYPE_CHECKING:
     from intent_provider_cutile.emit.body import Body

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from intent.diagnostics import CapabilityError
 from intent.provider.emission import Interval, Width
+from intent.provider.emission.python import Prec, Value
 from intent.types import Extent
 from intent.types.dtypes import INDEX
 from intent.types.extent import Atom, Call, Scalar, Symbol
 from intent_provider_cutile.emit.literals import literal
-from intent_provider_cutile.emit.value import Prec, Value
 
 
 class ExtentWriter:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from intent.physical import Program, Region, ScalarParam, View
-from intent.provider.emission import Bounds, Interval, Usage, Width
+from intent.physical import Program, Region, ScalarParam
+from intent.provider.emission import Bounds, Namer, Usage, Width
+from intent.provider.emission.python import Prec, Value, Writer, definition, write_segments
 from intent.types.dtypes import INDEX
-from intent.types.extent import Symbol, const
 from intent_provider_cutile import prelude
 from intent_provider_cutile.emit.body import Body, Context
 from intent_provider_cutile.emit.boxes import Boxes
 from intent_provider_cutile.emit.extents import ExtentWriter
 from intent_provider_cutile.emit.latency import latencies
-from intent_provider_cutile.emit.names import Namer
-from intent_provider_cutile.emit.signature import Signature, SignatureBuilder
-from intent_provider_cutile.emit.value import Prec, Value
-from intent_provider_cutile.emit.writer import Writer
+from intent_provider_cutile.emit.signature import Parameter, Signature, SignatureBuilder
 
 HEADER = "import cuda.tile as ct\n"
 NARROW = "INDEX, Index = ct.int32, int"
@@ -27,6 +26,10 @@ WIDE = "INDEX, Index = ct.int64, ct.ScalarInt64"
 """Index values of any other launch: the text with this line in place of ``NARROW``."""
 
 
+RESERVED: Final = frozenset(
+    {*keyword.kwlist, *prelude.FUNCTIONS, "ct", "cuda", "INDEX", "Index", "INF", "NAN", "range"}
+)
+"""Names that the text itself uses."""
 KNOBS = frozenset({"num_ctas", "occupancy", "num_worker_warps", "opt_level"})
 """Settings of a plan that stand in the decorator; ``latency`` stands with the loads."""
 
@@ -47,17 +50,11 @@ class KernelEmitter:
         self._program = program
         self._prelude: dict[str, str] = {}
         self._combines: list[str] = []
-        self._namer = Namer(_FUNCTION_NAMES)
+        self._namer = Namer(RESERVED)
         self.entry = self._namer.fresh(program.name)
-        self._builder = SignatureBuilder(self._namer)
+        self._builder = SignatureBuilder(self._namer, Parameter)
         self._scalars = {p.name: p for p in program.params if isinstance(p, ScalarParam)}
-        for param in program.params:
-            self._builder.reserve("view" if isinstance(param, View) else "scalar", param.name)
-        for view in program.views:
-            for extent in view.shape:
-                for atom in extent.atoms():
-                    if isinstance(atom, Symbol):
-                        self._builder.reserve("extent", atom.name)
+        self._builder.reserve(program)
         self._bounds = Bounds(signs_at_launch=False)
         extents = ExtentWriter(self._builder.extent, self._scalar)
         self._context = Context(
@@ -69,13 +66,18 @@ class KernelEmitter:
     def emit(self) -> Emitted:
         """The complete file."""
         body = Writer(1)
-        self._dispatch(body)
+        pid = Value(text=self._namer.fresh("pid"), prec=Prec.ATOM, dtype=INDEX, width=Width.INDEX)
+        self._context.program_id = pid
+        write_segments(
+            body, self._program, pid, spelled="ct.astype(ct.bid(0), INDEX)", namer=self._namer, bounds=self._bounds,
+            extent=self._context.extents.write, body=self._segment,
+        )  # fmt: skip
         if not body.lines:
             body.line("pass")
         parameters = self._builder.parameters(self._program.params)
         start = Writer(1)
-        for name, definition in self._context.tiled.values():
-            start.line(f"{name} = {definition}")
+        for name, text in self._context.tiled.values():
+            start.line(f"{name} = {text}")
         used = "\n".join(line for line in body.lines if not line.lstrip().startswith("#"))
         for parameter in parameters:
             array = parameter.kind in ("view", "buffer")
@@ -83,7 +85,7 @@ class KernelEmitter:
                 start.line(parameter.prologue)
         text = "\n".join([*start.lines, *body.lines])
         functions = [prelude.FUNCTIONS[n].strip("\n") for n in prelude.closure(self._prelude)]
-        kernel = f"{self._decorator()}\n{_definition(self.entry, [p.annotated for p in parameters])}\n{text}"
+        kernel = f"{self._decorator()}\n{definition(self.entry, [p.annotated for p in parameters])}\n{text}"
         parts = [*functions, *self._combines, kernel]
         whole = "\n\n\n".join([self._header(parts), *parts]) + "\n"
         signature = Signature(
@@ -109,49 +111,6 @@ class KernelEmitter:
         plan = {name: value for name, value in self._program.knobs if name in KNOBS}
         chosen = [f"{name}={value}" for name, value in sorted((self._context.settings | plan).items())]
         return f"@ct.kernel({', '.join(chosen)})" if chosen else "@ct.kernel"
-
-    def _dispatch(self, writer: Writer) -> None:
-        """One segment runs as it is; several are selected by the program id (spec: kir-to-gpu-program 4.4)."""
-        segments = [s for s in self._program.segments if s.length.const != 0]
-        if not segments:
-            return
-        hint = "pid"
-        pid = self._namer.fresh(hint)
-        program = Value(text=pid, prec=Prec.ATOM, dtype=INDEX, width=Width.INDEX)
-        self._context.program_id = program
-        for segment in segments:
-            local = segment.body.args[0]
-            self._bounds.bind(local, Interval(const(0), segment.length - 1))
-            # The id itself is emitted as INDEX, whatever its bounds.
-            self._bounds.force(local, Width.INDEX)
-            self._bounds.region(segment.body)
-        bodies = []
-        for i, segment in enumerate(segments):
-            inner = Writer(1 if len(segments) == 1 else 2)
-            base = program
-            if len(segments) > 1 and segment.offset.const != 0:
-                name = self._namer.fresh(hint)
-                offset = self._context.extents.write(segment.offset)
-                inner.line(f"{name} = {pid} - {offset.at(Prec.PRODUCT)}")
-                base = Value(text=name, prec=Prec.ATOM, dtype=INDEX, width=Width.INDEX)
-            start = len(inner.lines)
-            self._segment(segment.body, inner, base)
-            if len(inner.lines) == start:
-                inner.line("pass")
-            bodies.append((i, segment, inner))
-        used = any(pid in line for _, _, inner in bodies for line in inner.lines) or len(segments) > 1
-        if used:
-            writer.line(f"{pid} = ct.astype(ct.bid(0), INDEX)")
-        for i, segment, inner in bodies:
-            if len(segments) > 1:
-                writer.line(self._selector(i, len(segments), pid, segment.offset + segment.length))
-            writer.lines.extend(inner.lines)
-
-    def _selector(self, i: int, count: int, pid: str, end: object) -> str:
-        if i == count - 1:
-            return "else:"
-        limit = self._context.extents.write(end)  # type: ignore[arg-type]
-        return f"{'if' if i == 0 else 'elif'} {pid} < {limit.at(Prec.BITOR)}:"
 
     def _segment(self, region: Region, writer: Writer, base: Value) -> None:
         body = Body(self._context, writer, Usage(region, self._context.boxes.operands))
@@ -204,7 +163,7 @@ class KernelEmitter:
             results = [f"ct.where({both}, {r}, {b})" for r, b in zip(results, second, strict=False)]
             results += [*second[count:], f"ct.maximum({at}, {at_too})"]
         writer.line(f"return {', '.join(results)}")
-        self._combines.append("\n".join([_definition(name, parameters), *writer.lines]))
+        self._combines.append("\n".join([definition(name, parameters), *writer.lines]))
         return name
 
     def _sides(self, region: Region, count: int) -> tuple[list[str], list[str]]:
@@ -214,22 +173,6 @@ class KernelEmitter:
         second = [fresh(a.name or "x") for a in region.args[count : 2 * count]]
         held = [fresh(a.name or "held") for a in region.args[2 * count :]]
         return [*first, *held], [*second, *(fresh(f"{h}_too") for h in held)]
-
-
-_FUNCTION_NAMES = tuple(prelude.FUNCTIONS)
-
-
-def _definition(name: str, parameters: Sequence[str]) -> str:
-    flat = f"def {name}({', '.join(parameters)}):"
-    if len(flat) <= 110:
-        return flat
-    lines, line = [f"def {name}("], "   "
-    for parameter in parameters:
-        if len(line) + len(parameter) + 2 > 108:
-            lines.append(line)
-            line = "   "
-        line += f" {parameter},"
-    return "\n".join([*lines, line, "):"])
 
 
 def emit(program: Program, *, tiles: bool = True) -> Emitted:

@@ -12,9 +12,9 @@ import struct
 from collections.abc import Callable
 
 from intent.provider.emission import Width
+from intent.provider.emission.python import Prec, Value
 from intent.types import DType
 from intent.types.dtypes import F64
-from intent_provider_cutile.emit.value import Prec, Value
 
 TYPES = {
     "bool": "ct.bool_", "i8": "ct.int8", "i16": "ct.int16", "i32": "ct.int32", "i64": "ct.int64", "index": "ct.int64",

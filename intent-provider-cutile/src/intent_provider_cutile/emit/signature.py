@@ -1,17 +1,15 @@
-"""The kernel's arguments: what each one is, so that a launch can compute its value."""
+"""The kernel's arguments as cuTile's compiler needs them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import dataclass
 
 from intent.diagnostics import CapabilityError
-from intent.physical import Buffer, ScalarParam, View
-from intent.provider.emission import Interval
+from intent.physical import ScalarParam, View
+from intent.provider import emission
 from intent_provider_cutile.emit.literals import TYPES
-from intent_provider_cutile.emit.names import Namer
 
-Kind = Literal["view", "buffer", "stride", "extent", "scalar"]
+__all__ = ["PASSING", "Parameter", "Passing", "Signature", "SignatureBuilder"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,22 +45,12 @@ PASSING = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parameter:
+class Parameter(emission.Parameter):
     """One argument of the emitted kernel.
 
-    ``view``/``buffer``: an array, of which only the base address counts; ``stride``: of ``view`` along ``axis``, in
-    elements; ``extent``: the symbol ``name``; ``scalar``: a run-time scalar. ``index``: its type is INDEX.
-    ``dtype``: element type of an array, or dtype of a scalar. ``alias``: views of one group may overlap.
+    Of an array only the base address counts. ``index``: its type is INDEX. ``alias``: views of one group may overlap.
     """
 
-    emitted: str
-    kind: Kind
-    dtype: str = ""
-    index: bool = False
-    view: str = ""
-    axis: int = 0
-    name: str = ""
-    buffer: int = -1
     alias: str = ""
 
     @property
@@ -84,74 +72,26 @@ class Parameter:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Signature:
+class Signature(emission.Signature[Parameter]):
     """All arguments in order.
 
-    ``facts`` are the bounds that must fit int32 for INDEX to be int32. ``tiled`` names the views whose strides must
-    not be negative: they are read or written in whole tiles.
+    ``tiled`` names the views whose strides must not be negative: they are read or written in whole tiles.
     """
 
-    parameters: tuple[Parameter, ...]
-    facts: tuple[Interval, ...] = ()
     tiled: tuple[str, ...] = ()
 
 
-@dataclass
-class SignatureBuilder:
-    """Collects the arguments that the text really uses, under unique names."""
-
-    namer: Namer
-    _found: dict[tuple[object, ...], Parameter] = field(default_factory=dict)
-    _reserved: dict[tuple[str, str], str] = field(default_factory=dict)
-
-    def reserve(self, kind: Kind, name: str) -> None:
-        """Give the author's parameter or symbol its own name before any local can take it."""
-        if (kind, name) not in self._reserved:
-            self._reserved[kind, name] = self.namer.fresh(name)
+class SignatureBuilder(emission.Arguments[Parameter]):
+    """Collects the arguments that the text really uses."""
 
     def view(self, view: View) -> str:
-        made = Parameter(
-            emitted="", kind="view", dtype=view.dtype.name, view=view.name, alias=view.alias or ""
-        )
-        return self._add(("view", view.name), view.name, made)
-
-    def stride(self, view: View, axis: int) -> str:
-        key = ("stride", view.name, axis)
-        hint = f"{view.name}_stride_{axis}"
-        made = Parameter(emitted="", kind="stride", index=True, view=view.name, axis=axis)
-        return self._add(key, hint, made)
-
-    def extent(self, name: str) -> str:
-        return self._add(("extent", name), name, Parameter(emitted="", kind="extent", index=True, name=name))
+        """The address of a view's first element."""
+        name = super().view(view)
+        self.change(("view", view.name), alias=view.alias or "")
+        return name
 
     def scalar(self, param: ScalarParam) -> str:
-        index = param.dtype.kind == "index"
-        if not index and param.dtype.name not in PASSING:
+        """The value of a scalar parameter. Raises CapabilityError for a dtype that no launch passes."""
+        if param.dtype.kind != "index" and param.dtype.name not in PASSING:
             raise CapabilityError("cutile", capability="scalars of this type", needed=param.dtype)
-        made = Parameter(emitted="", kind="scalar", dtype=param.dtype.name, index=index, name=param.name)
-        return self._add(("scalar", param.name), param.name, made)
-
-    def buffer(self, buffer: Buffer) -> str:
-        made = Parameter(emitted="", kind="buffer", dtype=buffer.dtype.name, buffer=buffer.id)
-        return self._add(("buffer", buffer.id), f"{buffer.name}_buffer", made)
-
-    def _add(self, key: tuple[object, ...], hint: str, made: Parameter) -> str:
-        if key not in self._found:
-            name = self._reserved.get((made.kind, hint)) or self.namer.fresh(hint)
-            self._found[key] = replace(made, emitted=name)
-        return self._found[key].emitted
-
-    def parameters(self, order: tuple[View | ScalarParam, ...]) -> tuple[Parameter, ...]:
-        """Views in the author's order, scalars, then strides, extents, and workspace buffers."""
-        names = [p.name for p in order]
-        symbols = list(self._reserved)
-
-        def rank(p: Parameter) -> tuple[int, int, int]:
-            group = {"view": 0, "scalar": 1, "stride": 2, "extent": 3, "buffer": 4}[p.kind]
-            author = p.view if p.kind in ("view", "stride") else p.name
-            place = names.index(author) if author in names else len(names)
-            if p.kind == "extent":
-                place = symbols.index(("extent", p.name)) if ("extent", p.name) in symbols else len(symbols)
-            return group, place, p.axis
-
-        return tuple(sorted(self._found.values(), key=rank))
+        return super().scalar(param)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from intent.physical import Dim, Fragment, Reduce, Scan
 from intent.provider.emission import Width
+from intent.provider.emission.python import Prec, Value
 from intent.types import DType
 from intent.types.dtypes import F32, I32
 from intent_provider_cutile.emit.literals import TYPES, literal
-from intent_provider_cutile.emit.value import Prec, Value
 
 if TYPE_CHECKING:
     from intent_provider_cutile.emit.body import Body

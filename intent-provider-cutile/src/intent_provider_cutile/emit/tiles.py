@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from intent.physical import Load, Store
+from intent.provider.emission.python import Prec, Value
 from intent_provider_cutile.emit.boxes import Box, Side
-from intent_provider_cutile.emit.value import Prec, Value
 
 if TYPE_CHECKING:
     from intent_provider_cutile.emit.body import Body

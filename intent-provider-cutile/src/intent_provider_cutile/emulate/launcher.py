@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from intent.provider import Invocation, Source
-from intent_provider_cutile.arguments import index_is_small, value_of
+from intent_provider_cutile.arguments import value_of
 from intent_provider_cutile.build import Layout, divisible_arguments, specialised
 from intent_provider_cutile.emit.literals import TYPES
 from intent_provider_cutile.emit.signature import PASSING, Parameter
@@ -31,7 +31,7 @@ class EmulatedLauncher:
         """Run all blocks of the launch; outputs are written in place."""
         chosen = self._texts.of(invocation)
         parameters = chosen.signature.parameters
-        small = index_is_small(chosen.signature, invocation)
+        small = chosen.signature.small(invocation)
         values = [value_of(p, invocation) if p.kind in ("stride", "extent") else None for p in parameters]
         layout = Layout(small=small, divisible=divisible_arguments(chosen.signature, values))
         language, kernel = self._kernel(chosen, layout)

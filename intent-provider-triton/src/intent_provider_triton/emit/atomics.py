@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from intent.diagnostics import CapabilityError
 from intent.physical import Atomic
+from intent.provider.emission.python import Prec, Value, expanded
 from intent_provider_triton.emit.access import pointer_of, shaped
 from intent_provider_triton.emit.exchange import compare_exchange
 from intent_provider_triton.emit.literals import literal, typed
-from intent_provider_triton.emit.value import Prec, Value, expanded
 from intent_provider_triton.spelling import ATOMICS, PROVIDER
 
 if TYPE_CHECKING:

@@ -38,6 +38,7 @@ from intent.physical import (
     While,
 )  # fmt: skip
 from intent.provider.emission import Bounds, Namer, Usage, Width
+from intent.provider.emission.python import Prec, Value, Writer, expanded, shape_text, union_dims
 from intent.types import Span
 from intent_provider_triton.casts import cast
 from intent_provider_triton.emit import access, atomics, control, structured
@@ -45,8 +46,6 @@ from intent_provider_triton.emit.extents import ExtentWriter
 from intent_provider_triton.emit.folding import folded
 from intent_provider_triton.emit.literals import INDEX_TYPES, TYPES, literal, typed
 from intent_provider_triton.emit.signature import SignatureBuilder
-from intent_provider_triton.emit.value import Prec, Value, expanded, shape_text, union_dims
-from intent_provider_triton.emit.writer import Writer
 from intent_provider_triton.spelling import PROVIDER, Call, spell
 
 INLINE_LIMIT = 64

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from intent.physical import Fragment, If, Loop, Region, While
+from intent.provider.emission.python import Value
 from intent.types import Span
 from intent_provider_triton.emit.literals import typed
-from intent_provider_triton.emit.value import Value
 
 if TYPE_CHECKING:
     from intent_provider_triton.emit.body import Body

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from intent.physical import Atomic
+from intent.provider.emission.python import Prec, Value
 from intent.types import DType
 from intent.types.dtypes import BOOL
 from intent_provider_triton.emit.access import pointer_of, shaped
 from intent_provider_triton.emit.literals import TYPES, typed
-from intent_provider_triton.emit.value import Prec, Value
 
 if TYPE_CHECKING:
     from intent_provider_triton.emit.body import Body

@@ -6,9 +6,9 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from intent.provider.emission.python import Value
 from intent.types.dtypes import INDEX
 from intent_provider_triton.emit.literals import literal
-from intent_provider_triton.emit.value import Value
 
 _OPERATIONS: Final[dict[str, Callable[[int, int], int]]] = {
     "add": operator.add,

@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from intent.physical import Program, Region, ScalarParam
-from intent.provider.emission import Bounds, Interval, Namer, Usage, Width
+from intent.provider.emission import Bounds, Namer, Usage, Width
+from intent.provider.emission.python import Prec, Value, Writer, definition, write_segments
 from intent.types.dtypes import INDEX
-from intent.types.extent import const
 from intent_provider_triton import prelude
 from intent_provider_triton.emit.body import Body, Context
 from intent_provider_triton.emit.extents import ExtentWriter
 from intent_provider_triton.emit.signature import Parameter, Signature, SignatureBuilder
-from intent_provider_triton.emit.value import Prec, Value
-from intent_provider_triton.emit.writer import Writer
 
 HEADER = "import triton\nimport triton.language as tl\n"
 LIBDEVICE = "from triton.language.extra import libdevice\n"
@@ -58,7 +56,12 @@ class KernelEmitter:
     def emit(self) -> Emitted:
         """The complete file."""
         body = Writer(1)
-        self._dispatch(body)
+        pid = Value(text=self._namer.fresh("pid"), prec=Prec.ATOM, dtype=INDEX, width=Width.INDEX)
+        self._context.program_id = pid
+        write_segments(
+            body, self._program, pid, spelled="tl.program_id(0).to(INDEX)", namer=self._namer, bounds=self._bounds,
+            extent=self._context.extents.write, body=self._segment,
+        )  # fmt: skip
         if not body.lines:
             body.line("pass")
         parameters = self._builder.parameters(self._program.params)
@@ -68,7 +71,7 @@ class KernelEmitter:
         parts = [HEADER]
         parts += ["", *(prelude.FUNCTIONS[n].strip("\n") + "\n\n" for n in prelude.closure(self._prelude))]
         parts += [c + "\n\n" for c in self._combines]
-        parts += [f"@triton.jit\n{_definition(self.entry, names)}\n{text}\n"]
+        parts += [f"@triton.jit\n{definition(self.entry, names)}\n{text}\n"]
         if any("libdevice." in part for part in parts):
             parts[0] += LIBDEVICE
         whole = re.sub(r"\n{4,}", "\n\n\n", "\n".join(parts))
@@ -79,49 +82,6 @@ class KernelEmitter:
             uses_index=uses_index,
         )
         return Emitted(text=whole, entry=self.entry, signature=signature)
-
-    def _dispatch(self, writer: Writer) -> None:
-        """One segment runs as it is; several are selected by the program id (spec: kir-to-gpu-program 4.4)."""
-        segments = [s for s in self._program.segments if s.length.const != 0]
-        if not segments:
-            return
-        hint = "pid"
-        pid = self._namer.fresh(hint)
-        program = Value(text=pid, prec=Prec.ATOM, dtype=INDEX, width=Width.INDEX)
-        self._context.program_id = program
-        for segment in segments:
-            local = segment.body.args[0]
-            self._bounds.bind(local, Interval(const(0), segment.length - 1))
-            # The id itself is emitted as INDEX, whatever its bounds.
-            self._bounds.force(local, Width.INDEX)
-            self._bounds.region(segment.body)
-        bodies = []
-        for i, segment in enumerate(segments):
-            inner = Writer(1 if len(segments) == 1 else 2)
-            base = program
-            if len(segments) > 1 and segment.offset.const != 0:
-                name = self._namer.fresh(hint)
-                offset = self._context.extents.write(segment.offset)
-                inner.line(f"{name} = {pid} - {offset.at(Prec.PRODUCT)}")
-                base = Value(text=name, prec=Prec.ATOM, dtype=INDEX, width=Width.INDEX)
-            start = len(inner.lines)
-            self._segment(segment.body, inner, base)
-            if len(inner.lines) == start:
-                inner.line("pass")
-            bodies.append((i, segment, inner))
-        used = any(pid in line for _, _, inner in bodies for line in inner.lines) or len(segments) > 1
-        if used:
-            writer.line(f"{pid} = tl.program_id(0).to(INDEX)")
-        for i, segment, inner in bodies:
-            if len(segments) > 1:
-                writer.line(self._selector(i, len(segments), pid, segment.offset + segment.length))
-            writer.lines.extend(inner.lines)
-
-    def _selector(self, i: int, count: int, pid: str, end: object) -> str:
-        if i == count - 1:
-            return "else:"
-        limit = self._context.extents.write(end)  # type: ignore[arg-type]
-        return f"{'if' if i == 0 else 'elif'} {pid} < {limit.at(Prec.BITOR)}:"
 
     def _segment(self, region: Region, writer: Writer, base: Value) -> None:
         body = Body(self._context, writer, Usage(region))
@@ -161,22 +121,9 @@ class KernelEmitter:
         returned = [r.text for r in results] + held
         writer.line(f"return {', '.join(returned)}")
         assert len(again) == captures
-        head = _definition(name, [*acc, *held, *element, *again])
+        head = definition(name, [*acc, *held, *element, *again])
         self._combines.append("\n".join(["@triton.jit", head, *writer.lines]))
         return name
-
-
-def _definition(name: str, parameters: Sequence[str]) -> str:
-    flat = f"def {name}({', '.join(parameters)}):"
-    if len(flat) <= 110:
-        return flat
-    lines, line = [f"def {name}("], "   "
-    for parameter in parameters:
-        if len(line) + len(parameter) + 2 > 108:
-            lines.append(line)
-            line = "   "
-        line += f" {parameter},"
-    return "\n".join([*lines, line, "):"])
 
 
 def emit(program: Program) -> Emitted:

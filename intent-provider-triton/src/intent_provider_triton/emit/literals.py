@@ -6,9 +6,9 @@ import math
 import struct
 
 from intent.provider.emission import Width
+from intent.provider.emission.python import Prec, Value
 from intent.types import DType
 from intent.types.dtypes import BY_NAME
-from intent_provider_triton.emit.value import Prec, Value
 
 TYPES = {
     "bool": "tl.int1", "i8": "tl.int8", "i16": "tl.int16", "i32": "tl.int32", "i64": "tl.int64", "index": "tl.int64",

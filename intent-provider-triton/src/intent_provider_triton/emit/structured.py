@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from intent.diagnostics import CapabilityError
 from intent.physical import Contract, Dim, Fragment, Reduce, Scan
 from intent.provider.emission import Width
+from intent.provider.emission.python import Prec, Value, expanded, union_dims
 from intent.types import DType
 from intent.types.dtypes import F32
 from intent_provider_triton.casts import cast
 from intent_provider_triton.emit.literals import TYPES
-from intent_provider_triton.emit.value import Prec, Value, expanded, union_dims
 from intent_provider_triton.spelling import PROVIDER
 
 if TYPE_CHECKING:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from intent.types import Span
+
+__all__ = ["LIMIT", "Writer", "definition"]
 
 _STEP = "    "
 LIMIT = 110
@@ -42,6 +44,15 @@ def _filled(parts: list[str], limit: int) -> list[str]:
         else:
             lines.append(_STEP + part)
     return lines
+
+
+def definition(name: str, parameters: Sequence[str]) -> str:
+    """The head of a function, its parameters on as few lines as fit."""
+    flat = f"def {name}({', '.join(parameters)}):"
+    if len(flat) <= LIMIT:
+        return flat
+    lines = _filled([f"{parameter}," for parameter in parameters], LIMIT - 2)
+    return "\n".join([f"def {name}(", *lines, "):"])
 
 
 class Writer:

@@ -1,4 +1,4 @@
-"""Emitted expressions: text, precedence, and the lane dims that the tile really has."""
+"""Emitted expressions: text, precedence, and the lane dims that the block of values really has."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from intent.physical import Dim
-from intent.provider.emission import Width
+from intent.provider.emission.width import Width
 from intent.types import DType
+
+__all__ = ["Prec", "Value", "expanded", "shape_text", "union_dims"]
 
 
 class Prec(IntEnum):
@@ -30,7 +32,7 @@ class Prec(IntEnum):
 class Value:
     """One fragment as Python text.
 
-    ``dims`` are those of the emitted tile: a subset of the fragment's dims, because broadcasts stay implicit until
+    ``dims`` are those of the emitted block: a subset of the fragment's dims, because broadcasts stay implicit until
     an operation needs the full shape. ``literal``: a bare Python number, typed by the other operand. ``refs``: names
     of reassigned variables (loop carries) that the text reads. ``width``: integer type of an index-typed value.
     """
@@ -67,5 +69,5 @@ def expanded(value: Value, dims: Sequence[Dim]) -> Value:
 
 
 def shape_text(dims: Sequence[Dim]) -> str:
-    """The shape of ``dims`` as a tile shape."""
+    """The shape of ``dims`` as a tuple's text."""
     return "(" + ", ".join(str(d.size) for d in dims) + ("," if len(dims) == 1 else "") + ")"
