@@ -156,6 +156,12 @@ def test_the_command_line(capsys):
     assert row.endswith("atomics")
 
 
+@pytest.mark.parametrize(("options", "rows"), [([], 0), (["--all"], 1)])
+def test_cases_without_anything_to_race_for_run_on_request(capsys, options, rows):
+    assert main(["--provider", "reference", "--only", "group_norm_reshaped", "--once", *options]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1 + rows
+
+
 def test_the_command_line_over_processes(capsys):
     assert main(["--provider", "triton", "--only", "bit_", "--once", "--plans", "1", "--jobs", "2"]) == 0
     rows = capsys.readouterr().out.splitlines()[1:]

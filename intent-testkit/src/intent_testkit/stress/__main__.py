@@ -44,6 +44,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--provider", default=None, help="default: the best one that can run here")
     parser.add_argument("--repetitions", type=int, default=1000)
     parser.add_argument("--only", default="", metavar="TEXT", help="only cases whose name contains TEXT")
+    parser.add_argument("--all", action="store_true", help="also cases whose instances never meet")
     parser.add_argument("--once", action="store_true", help="one launch each, for compute-sanitizer")
     parser.add_argument("--plans", type=int, default=0, help="random plans beside the default one")
     parser.add_argument("--streams", type=int, default=4, help="streams of a GPU that launches go round over")
@@ -63,8 +64,9 @@ def verdicts(given: argparse.Namespace) -> Iterator[Verdict]:
         cases = [
             case for case in ALL if given.only in case.name and find(given.provider, case.name, kind) is None
         ]
-        for number, (case, artifact) in enumerate(_artifacts(cases, given)):
+        for number, (case, plan) in enumerate(_chosen(cases, given)):
             if number % parts == part:
+                artifact = compile_case(given.provider, case, plan)
                 yield _verdict(case, artifact, place, repetitions, 0 if given.once else given.streams)
 
 
@@ -72,8 +74,8 @@ def _verdict(case: Case, artifact: Any, place: Place, repetitions: int, streams:
     return stress(stress_point(case), artifact, place, repetitions=repetitions, streams=streams)
 
 
-def _artifacts(cases: Sequence[Case], given: argparse.Namespace) -> Iterator[tuple[Case, Any]]:
-    """The artifacts whose programs have something to race for, under the default plan and random ones."""
+def _chosen(cases: Sequence[Case], given: argparse.Namespace) -> Iterator[tuple[Case, Any]]:
+    """The default plan and random ones of every case, where the program has something to race for."""
     import zlib
 
     import numpy as np
@@ -88,8 +90,8 @@ def _artifacts(cases: Sequence[Case], given: argparse.Namespace) -> Iterator[tup
         rng = np.random.default_rng(zlib.crc32(case.name.encode()))
         more = list(compiled.random(extents, rng, given.plans)) if given.plans else []
         for plan in (default, *more):
-            if features(compiled.kernel, compiled.constructed(plan)):
-                yield case, compile_case(given.provider, case, plan)
+            if given.all or features(compiled.kernel, compiled.constructed(plan)):
+                yield case, plan
 
 
 def line(verdict: Verdict) -> str:
