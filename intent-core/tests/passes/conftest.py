@@ -104,6 +104,17 @@ def stages() -> Run:
     return run
 
 
+@pytest.fixture
+def constructed() -> Callable[..., tuple[Program, Any]]:
+    """``constructed(kernel, blocks)``: its program before all passes, and the kernel that it is of."""
+
+    def build(kernel: Any, blocks: Mapping[str, int], **constexprs: Any) -> tuple[Program, Any]:
+        lowered, analysis, plan = blocked(kernel, blocks, **constexprs)
+        return construct(lowered, plan, analysis), lowered
+
+    return build
+
+
 def _stages(program: Program, permissions: Permissions) -> Iterator[tuple[str, Program]]:
     yield "constructed", program
     for name, run in PASSES:
@@ -134,6 +145,12 @@ def _run(
         error = f"'{out}' is wrong after {name}\n{got}\nnot\n{value}\n{program}"
         assert np.allclose(got, value, rtol=tolerance, atol=tolerance, equal_nan=True), error
         assert np.array_equal(np.isnan(got), np.isnan(np.broadcast_to(value, got.shape))), error
+
+
+@pytest.fixture
+def run() -> Callable[[Program, dict[str, Any]], dict[str, Any]]:
+    """``run(program, arguments)``: the arguments after a run on copies of them."""
+    return executed
 
 
 @pytest.fixture

@@ -16,8 +16,7 @@ from intent.construct.plan import Plan
 from intent.diagnostics import PlanError
 from intent.kir.kernel import Kernel
 from intent.kir.snapshot import can_copy, with_copies
-from intent.passes import refine
-from intent.passes.expand import expand
+from intent.passes import finish, refine
 from intent.physical import Program
 from intent.physical.verify import verify
 from intent.planning import default_plan, formed, minimal_plan
@@ -214,7 +213,7 @@ class Variants:
             constructed = construct(self._kernel, plan, self._analysis)
         with stage(seconds, "passes"):
             refined = refine(constructed, self._permissions)
-            program = expand(refined, self._provider.capabilities.functions)
+            program = finish(refined, self._provider.capabilities.functions)
         with stage(seconds, "verify"):
             verify(refined, self._kernel)
             if program is not refined:
