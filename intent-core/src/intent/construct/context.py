@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from intent import kir
@@ -203,11 +203,18 @@ class Context:
             current = self.slices.get(Extent((((atom,), 1),)))
             if current is not None:
                 return self._slice_extent(current, frame)
-            return self.evaluate(self.analysis.values[atom.value], (), frame)
+            return self._as_index(self.evaluate(self.analysis.values[atom.value], (), frame))
         if isinstance(atom, Call) and not Extent((((atom,), 1),)).launch_visible:
             args = [self.extent(a, frame) for a in atom.args]
             return self._call(atom.op, args)
         return self.extent(Extent((((atom,), 1),)), frame)
+
+    def _as_index(self, point: Point) -> Point:
+        """A run-time number as extents count: what was read may be of a narrower type."""
+        if point.fragment.dtype is INDEX:
+            return point
+        made = self.emitter.emit(ph.Cast, ((INDEX, point.fragment.dims),), value=point.fragment, name="")[0]
+        return replace(point, fragment=made)
 
     def _slice_extent(self, current: Slice, frame: Frame) -> Point:
         """The number of members of the current slice."""

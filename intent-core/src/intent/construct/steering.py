@@ -9,6 +9,8 @@ from intent.construct.demand import AxisKey
 from intent.construct.effects import Effects
 from intent.construct.units import Unit
 from intent.kir.walk import regions_of, walk
+from intent.types import Extent
+from intent.types.extent import ceildiv
 
 
 def single_points(effects: Effects, units: list[Unit]) -> set[AxisKey]:
@@ -21,6 +23,11 @@ def single_points(effects: Effects, units: list[Unit]) -> set[AxisKey]:
             if any(_steers(effects, op, tainted) for op in walk(f.body)):
                 found.add(("for", f.id, 0))
     return found
+
+
+def _length(effects: Effects, op: kir.For) -> Extent:
+    begin, end, step = (effects.definitions.symbol(v) for v in (op.begin, op.end, op.step))
+    return ceildiv(end - begin, step)
 
 
 def _tainted(effects: Effects, value: kir.Value) -> set[int]:
@@ -39,8 +46,10 @@ def _tainted(effects: Effects, value: kir.Value) -> set[int]:
 
 
 def _steers(effects: Effects, op: kir.Op, tainted: set[int]) -> bool:
-    if isinstance(op, kir.For) and not op.parallel:
-        return any(v.id in tainted for v in (op.begin, op.end, op.step))
+    if isinstance(op, kir.For):
+        # A parallel loop of a length that no launch knows is walked inside an instance, as an ordered one is.
+        walked = not op.parallel or not _length(effects, op).launch_visible
+        return walked and any(v.id in tainted for v in (op.begin, op.end, op.step))
     if isinstance(op, kir.While):
         return True
     if isinstance(op, kir.If) and effects.has_effect(op):
