@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from intent_provider_cupy.emit.interface import Parameter, Signature
+from intent.types.dtypes import ALL
+from intent_provider_cupy.emit.interface import C_TYPES, Parameter, Signature
 from intent_provider_cupy.emulate.compile import kernel
 from intent_provider_cupy.emulate.runtime import Memory, Run, run
 
-TYPES = {
-    "bool": "bool", "int8": "signed char", "int16": "short", "int32": "int", "int64": "long long",
-    "uint8": "unsigned char", "uint16": "unsigned short", "uint32": "unsigned", "uint64": "unsigned long long",
-    "float16": "it_f16", "bfloat16": "it_bf16", "float32": "float", "float64": "double",
-    "float8_e4m3fn": "it_f8e4m3fn", "float8_e5m2": "it_f8e5m2",
-}  # fmt: skip
+DTYPES = {np.dtype(dtype.numpy).name: dtype.name for dtype in ALL if dtype.kind != "index"}
+TYPES = {numpy_name: C_TYPES[name] for numpy_name, name in DTYPES.items()}
 
 
 def emulate(body, *, threads=32, blocks=1, shared=0, seed=0, **arrays):
     """Run ``body`` as a kernel whose parameters are pointers to ``arrays``, by their names."""
     parameters = tuple(
-        Parameter(emitted=name, kind="view", type=f"{TYPES[array.dtype.name]}*", view=name)
+        Parameter(emitted=name, kind="view", dtype=DTYPES[array.dtype.name], view=name)
         for name, array in arrays.items()
     )
     declared = ", ".join(f"{p.type} {p.emitted}" for p in parameters)

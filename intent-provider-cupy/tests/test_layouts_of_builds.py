@@ -94,13 +94,13 @@ def test_a_text_becomes_the_text_of_any_layout_and_back(emitted):
      ("bool", True, "01"), ("f8e4m3fn", 1.5, "3c"), ("f64", 1e400, "000000000000f07f")],
 )  # fmt: skip
 def test_scalars_are_packed_as_their_type(dtype, value, bits):
-    parameter = Parameter(emitted="s", kind="scalar", type="", dtype=dtype, name="s")
+    parameter = Parameter(emitted="s", kind="scalar", dtype=dtype, name="s")
     assert packed(parameter, value, small=True).hex() == bits
 
 
 def test_indices_and_addresses_are_packed_by_width():
-    index = Parameter(emitted="n", kind="extent", type="Index", name="n")
+    index = Parameter(emitted="n", kind="extent", index=True, name="n")
     assert packed(index, -2, small=True) == np.int32(-2).tobytes()
     assert packed(index, 1 << 40, small=False) == np.int64(1 << 40).tobytes()
-    address = Parameter(emitted="x", kind="view", type="float*", view="x")
+    address = Parameter(emitted="x", kind="view", dtype="f32", view="x")
     assert packed(address, 0x7F00_0000_0010, small=True) == np.uint64(0x7F00_0000_0010).tobytes()

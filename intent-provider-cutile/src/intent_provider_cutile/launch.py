@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from intent.diagnostics import BuildFailure, CapabilityError, IntentError, MissingToolkit, NoDevice
 from intent.provider import BoundView, Invocation, Source
-from intent.provider.cuda import driver
+from intent.provider.cuda.launcher import open_device
 from intent.types.dtypes import BY_NAME
 from intent_provider_cutile.arguments import value_of
 from intent_provider_cutile.blame import author_span
@@ -28,14 +28,10 @@ class CuTileLauncher:
     """
 
     def __init__(self, source: Source, name: str) -> None:
-        kind, _, ordinal = name.partition(":")
-        reason = f"'{name}' is no CUDA device" if kind != "cuda" else driver.unavailable()
-        if reason is not None:
-            raise NoDevice("cutile", reason=reason)
+        self._device = open_device(name, "cutile")
         require_compiler()
         self._launch = tile_module().launch
         self._source = source
-        self._device = driver.Device(int(ordinal or 0))
         self._texts = Texts(source)
         self._kernels: dict[tuple[str, Layout], tuple[Any, str]] = {}
         self._calls: dict[tuple[object, ...], Layout] = {}

@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from intent.physical import Dim, Guard, ScalarParam
-from intent.provider.emission import Bounds
+from intent.provider.emission import Bounds, Namer
 from intent.types.extent import Atom
 from intent_provider_cupy.emit.extents import ExtentWriter
-from intent_provider_cupy.emit.names import Namer
 from intent_provider_cupy.emit.scratch import Scratch
 from intent_provider_cupy.emit.signature import SignatureBuilder
 

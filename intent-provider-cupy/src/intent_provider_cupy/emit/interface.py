@@ -36,16 +36,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
-from intent.types import Extent
+from intent.provider import emission
 
 __all__ = [
-    "C_TYPES", "LAYOUT_BEGIN", "LAYOUT_END", "Emitted", "Kind", "Layout", "Parameter", "Signature", "default_layout",
+    "C_TYPES", "LAYOUT_BEGIN", "LAYOUT_END", "Emitted", "Layout", "Parameter", "Signature", "default_layout",
     "foldable", "layout_block", "parameter_list", "specialised",
 ]  # fmt: skip
-
-Kind = Literal["view", "buffer", "stride", "extent", "scalar"]
 
 LAYOUT_BEGIN: Final = "// layout: what this build knows of its arguments"
 LAYOUT_END: Final = "// end of layout"
@@ -60,47 +58,36 @@ C_TYPES: Final = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parameter:
+class Parameter(emission.Parameter):
     """One argument of the emitted kernel.
 
-    ``view``: the address of element 0 of ``view``; ``buffer``: the address of workspace buffer ``buffer``; ``stride``:
-    of ``view`` along ``axis`` in elements; ``extent``: the symbol ``name``; ``scalar``: the run-time scalar ``name``.
-    ``type`` is its C++ type as written, ``dtype`` the element type of a pointer or the scalar's own.
+    ``index``: its C++ type is Index, whose width the layout decides.
     ``divisor``: the name of the layout's constant that divides it (a pointer: its address in bytes), or "";
     ``steps``: the powers of two with which the text compares that constant, ascending.
     ``unit``: the name of the layout's constant that says whether the stride is 1, or "".
     """
 
-    emitted: str
-    kind: Kind
-    type: str
-    dtype: str = ""
-    view: str = ""
-    axis: int = 0
-    name: str = ""
-    buffer: int = -1
     divisor: str = ""
     steps: tuple[int, ...] = ()
     unit: str = ""
 
     @property
-    def index(self) -> bool:
-        """Whether its C++ type is Index, whose width the layout decides."""
-        return self.type == "Index"
+    def type(self) -> str:
+        """Its C++ type as written."""
+        if self.index:
+            return "Index"
+        if self.kind == "scalar":
+            return C_TYPES[self.dtype]
+        element = "long long" if self.dtype == "index" else C_TYPES[self.dtype]
+        return f"{'const ' if self.read_only else ''}{element}*"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Signature:
-    """All arguments in order, how many threads and shared bytes a block has, and what 32-bit indices need.
+class Signature(emission.Signature[Parameter]):
+    """All arguments in order, and how many threads and shared bytes a block has."""
 
-    ``facts``: bounds (low, high) that must fit int32, and ``signs``: extents that must be >= 0, for Index to be int.
-    """
-
-    parameters: tuple[Parameter, ...]
     threads: int
     shared_bytes: int = 0
-    facts: tuple[tuple[Extent, Extent], ...] = ()
-    signs: tuple[Extent, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

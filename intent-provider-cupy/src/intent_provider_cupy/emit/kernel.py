@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from intent.diagnostics import CapabilityError
-from intent.physical import Program, ScalarParam, Segment, View
+from intent.physical import Program, ScalarParam, Segment
 from intent.provider.emission import Bounds, Interval, Usage, Width
-from intent.types.extent import Symbol, const
+from intent.types.extent import const
 from intent_provider_cupy import prelude
 from intent_provider_cupy.emit.body import Body
 from intent_provider_cupy.emit.context import Context
@@ -15,12 +15,13 @@ from intent_provider_cupy.emit.extents import ExtentWriter
 from intent_provider_cupy.emit.facts import threads_for
 from intent_provider_cupy.emit.interface import (
     Emitted,
+    Parameter,
     Signature,
     default_layout,
     layout_block,
     parameter_list,
 )
-from intent_provider_cupy.emit.names import Namer
+from intent_provider_cupy.emit.names import namer
 from intent_provider_cupy.emit.placing import ACCESS_BYTES, Placing
 from intent_provider_cupy.emit.scratch import Scratch
 from intent_provider_cupy.emit.signature import SignatureBuilder
@@ -37,17 +38,11 @@ class KernelEmitter:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._namer = Namer()
+        self._namer = namer()
         self.entry = self._namer.fresh(program.name)
-        self._builder = SignatureBuilder(self._namer)
+        self._builder = SignatureBuilder(self._namer, Parameter)
         self._scalars = {p.name: p for p in program.params if isinstance(p, ScalarParam)}
-        for param in program.params:
-            self._builder.reserve("view" if isinstance(param, View) else "scalar", param.name)
-        for view in program.views:
-            for extent in view.shape:
-                for atom in extent.atoms():
-                    if isinstance(atom, Symbol):
-                        self._builder.reserve("extent", atom.name)
+        self._builder.reserve(program)
         self._bounds = Bounds()
         knobs = dict(program.knobs)
         extents = ExtentWriter(self._builder.extent, self._scalar, self._bounds.require)
@@ -72,7 +67,7 @@ class KernelEmitter:
             parameters=self._builder.parameters(self._program.params),
             threads=self._context.threads,
             shared_bytes=scratch.total,
-            facts=tuple((i.low, i.high) for i in self._bounds.launch_facts()),
+            facts=self._bounds.launch_facts(),
             signs=self._bounds.launch_signs(),
         )
         layout = default_layout(signature)

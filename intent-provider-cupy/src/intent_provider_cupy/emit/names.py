@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Final
+
+from intent.provider.emission import Namer
 
 _WORDS: Final = """
     alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class
@@ -20,32 +21,16 @@ _WORDS: Final = """
     select clock time printf malloc free memcpy memset rsqrt saturate norm linux unix stdin stdout stderr errno
     INFINITY NAN NULL EOF I w from step upper along
 """
-_RESERVED: Final = frozenset(_WORDS.split()) | {f"{word}f" for word in _WORDS.split()}
-"""Words of C++, and names that the text or a library's headers may declare at the outermost level."""
 _TEMPORARIES: Final = frozenset(f"{name}_{k}" for name in ("other", "part", "before") for k in range(32))
 """Names that stand inside the loops of reductions and scans."""
+RESERVED: Final = frozenset({*_WORDS.split(), *(f"{word}f" for word in _WORDS.split()), *_TEMPORARIES})
+"""Words of C++, and names that the text or a library's headers may declare at the outermost level."""
 _NOT_NAME: Final = re.compile(r"\W", re.ASCII)
 
 
-class Namer:
-    """Hands out each identifier once."""
-
-    def __init__(self, reserved: Iterable[str] = ()) -> None:
-        self._taken = set(_RESERVED) | set(reserved) | _TEMPORARIES
-
-    def fresh(self, hint: str) -> str:
-        """An unused identifier: ``hint`` itself where possible, else ``hint_2``, ``hint_3``, ..."""
-        base = _plain(hint)
-        name, count = base, 1
-        while name in self._taken:
-            count += 1
-            name = f"{base}_{count}"
-        self._taken.add(name)
-        return name
-
-    def free(self, hint: str) -> bool:
-        """Whether ``hint`` is a name that nothing has yet."""
-        return bool(hint) and _plain(hint) == hint and hint not in self._taken
+def namer() -> Namer:
+    """Hands out identifiers that neither C++ nor the prelude has."""
+    return Namer(RESERVED, spell=_plain)
 
 
 def _plain(hint: str) -> str:

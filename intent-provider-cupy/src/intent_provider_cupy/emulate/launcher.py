@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from intent.provider import BoundView, Invocation, Source
+from intent.provider.emission import value_of
 from intent.types.dtypes import BY_NAME
-from intent_provider_cupy.arguments import layout_of, packed, value_of
+from intent_provider_cupy.arguments import layout_of, packed
 from intent_provider_cupy.blame import failure
 from intent_provider_cupy.capabilities import MOST_SHARED_BYTES, too_much_shared
 from intent_provider_cupy.emit import emit
