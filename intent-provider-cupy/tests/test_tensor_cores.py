@@ -11,7 +11,7 @@ import pytest
 
 import intent
 import intent.language as I
-from intent.construct import serial
+from intent.construct import resident, serial
 from intent.construct.plan import knobs
 from intent.runtime import variants
 from intent.runtime.cache import Memory
@@ -122,6 +122,45 @@ def test_products(name, tile, choice):
     assert len(choice) == 1
     wide = [x.astype(np.float64) for x in (a.T if left else a, b.T if right else b)]
     np.testing.assert_array_equal(c, wide[0] @ wide[1])
+
+
+@intent.kernel
+def chain(
+    q: I.In[I.bf16, ("M", "D")],
+    k: I.In[I.bf16, ("N", "D")],
+    v: I.In[I.bf16, ("N", "E")],
+    o: I.Out[I.f32, ("M", "E")],
+):
+    weights = I.cast(I.matmul(q[...], k[...], transpose_rhs=True, acc_dtype=I.f32), I.bf16)
+    o[...] = I.matmul(weights, v[...], acc_dtype=I.f32)
+
+
+@pytest.mark.parametrize("warps", [4, 8])
+@pytest.mark.parametrize(("rows", "keys", "stages"), [(64, 32, 2), (128, 64, 2), (64, 16, 3), (128, 64, 1)])
+def test_results_are_the_next_products_rows_where_they_lie(rows, keys, stages, warps, choice):
+    m, n, d, e = rows + 5, 3 * keys + 7, 32, 64
+    first = kernels.compiled(chain, {"M": m, "N": n, "D": d, "E": e})
+    (group,) = first.plan.groups
+    sizes = {"axis_M": rows, "axis_N": keys, "axis_D": d, "axis_E": e}
+    group = replace(
+        group,
+        instance=tuple((label, sizes[label]) for label, _ in group.instance),
+        inner=tuple((a, (serial if a == "axis_N" else resident)(sizes[a])) for a, _ in group.inner),
+    )
+    settings = knobs({"num_warps": warps, "num_stages": stages})
+    artifact = intent.compile(
+        chain, provider="cupy", plan=replace(first.plan, guards=(), knobs=settings, groups=(group,))
+    )
+    halved = (
+        rows < 16 * warps and keys >= 32
+    )  # a second group beside the first has the other half of each row
+    assert ("it_rows(" in kernels.kernel_text(artifact)) == (not halved)
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.integers(-1, 2, s).astype(ml_dtypes.bfloat16) for s in ((m, d), (n, d), (n, e)))
+    o = np.full((m, e), np.nan, np.float32)
+    artifact(q, k, v, o)
+    wide = [x.astype(np.float64) for x in (q, k, v)]
+    np.testing.assert_array_equal(o, wide[0] @ wide[1].T @ wide[2])
 
 
 GROUPS = """

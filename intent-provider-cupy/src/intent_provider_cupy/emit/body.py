@@ -81,7 +81,7 @@ class Body:
         self.hidden: set[int] = set()
         """Operations that are written elsewhere: what a pipeline copies ahead."""
         self.staged: dict[int, tuple[Tile, str]] = {}
-        """Operands that stand in a pipeline's tile: the tile, and the name of the stage's number."""
+        """Operands that stand in a tile: the tile, and the text ("... + ") of where among its copies, or ""."""
         self.copies: dict[int, Callable[[], None]] = {}
         """What writes the copies of a pipeline, by the contraction that they may stand beside."""
         self.carries: set[int] = set()
@@ -248,9 +248,12 @@ class Body:
 
     def region(self, region: Region) -> None:
         """Write the live operations of the region in order."""
-        for op in region.ops:
-            if self.usage.live(op) and op.id not in self.hidden:
-                self.op(op)
+        before = dict(self.staged)
+        with self.context.scratch.stage():
+            for op in region.ops:
+                if self.usage.live(op) and op.id not in self.hidden:
+                    self.op(op)
+        self.staged = before
 
     def op(self, op: Op) -> None:
         """Write one operation in every table in which its result is wanted."""

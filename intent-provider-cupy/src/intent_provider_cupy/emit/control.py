@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from intent.physical import Fragment, If, Loop, Region, While
 from intent.types import Span
-from intent_provider_cupy.emit import pipeline
+from intent_provider_cupy.emit import pipeline, resident
 from intent_provider_cupy.emit.literals import c_type, typed
 from intent_provider_cupy.emit.loops import Variable
 from intent_provider_cupy.emit.pipeline import Pipeline
@@ -22,6 +22,7 @@ def loop(body: Body, op: Loop) -> None:
     """``for (i = begin; i < end; i += step)``; operands of contractions may be copied ahead."""
     main = body.placing.main
     begin, end, step = (body.use(f, main) for f in (op.begin, op.end, op.step))
+    resident.keep(body, op)
     carries = _carries(body, op.results, op.body.args[1:], op.inits, op.span)
     ahead = pipeline.pipeline_of(body, op)
     iv = op.body.args[0]
@@ -49,7 +50,8 @@ def _begin(body: Body, ahead: Pipeline, op: Loop) -> None:
     """Note what the passes find in shared memory."""
     pipeline.declare(body, ahead)
     body.hidden |= ahead.hidden
-    body.staged.update((s.load.result.id, (s.tile, ahead.slot)) for s in ahead.staged)
+    for s in ahead.staged:
+        body.staged[s.load.result.id] = (s.tile, f"{ahead.slot} * {s.tile.elements} + ")
     ends, steps = body.context.bounds.interval(op.end), body.context.bounds.interval(op.step)
     if ends is not None and steps is not None:
         body.context.bounds.require(ends.high + steps.high * ahead.stages)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from intent.physical import Dim
 from intent_provider_cupy.emit.layout import Table
 from intent_provider_cupy.emit.loops import Variable
 from intent_provider_cupy.emit.products import GROUP_BITS, GROUP_ROWS, Product, in_groups
-from intent_provider_cupy.emit.tile import PIECE_BYTES, Tile
+from intent_provider_cupy.emit.tile import PIECE_BYTES, Operand, Placed
 
 if TYPE_CHECKING:
     from intent_provider_cupy.emit.body import Body
@@ -35,34 +35,49 @@ def _columns(product: Product, table: Table) -> int:
     return table.registers(product.column_dim) * 4
 
 
-def reads(product: Product, tiles: Sequence[Tile], sums: Variable, table: Table) -> bool:
-    """Whether groups can add the product of these tiles to the sums."""
+def reads(product: Product, rows: Operand, columns: Placed, sums: Variable, table: Table) -> bool:
+    """Whether groups can add the product of these operands to the sums."""
     rows_first = sums.dims == (product.row_dim, product.column_dim)
+    tiles = [o.tile for o in (rows, columns) if isinstance(o, Placed)]
     wide = all(t.width * t.element_bytes >= _LEAST_BYTES for t in tiles)
     return grouped(product, table) and rows_first and wide
 
 
-def start(
-    body: Body, product: Product, tiles: Sequence[Tile], bases: Sequence[str], sums: Variable, table: Table
-) -> None:
-    """Set the products of the tiles under way."""
+def start(body: Body, product: Product, rows: Operand, columns: Placed, sums: Variable, table: Table) -> None:
+    """Set the products under way."""
     m, n = product.row_dim, product.column_dim
     fresh, line = body.context.namer.fresh, body.writer.line
     step, i = fresh("step_k"), fresh("tile_m")
     (k,) = product.op.dims
-    at, moves = [], []
-    for tile, base, free, block in zip(tiles, bases, (m, n), (GROUP_ROWS, 0), strict=True):
-        name = fresh(f"{tile.name}_at")
-        first = base + tile.along(free, table.warp_part(free, "thread", GROUP_BITS), "0")
-        line(f"const it_matrix {name} = it_matrix_of<{tile.slow.size}, {tile.width}>({tile.name}, {first});")
-        at.append(name)
-        across = f"{i} * {block}" if block else "0"
-        moves.append(f"{tile.along(free, across, f'{step} * {product.depth}')} / {PIECE_BYTES // 2}")
-    turned = ", ".join("true" if t.fast == d else "false" for t, d in zip(tiles, (m, n), strict=True))
+    right = _matrix(body, columns, n, table, ("0", f"{step} * {product.depth}"))
+    flags, setup = [str(_columns(product, table))], ""
+    if isinstance(rows, Placed):
+        left = _matrix(body, rows, m, table, (f"{i} * {GROUP_ROWS}", f"{step} * {product.depth}"))
+        flags.append(_turned(rows, m))
+    else:
+        left = fresh("a")
+        setup = f"{columns.tile.type} {left}[8]; "
+        setup += f"it_rows({left}, {rows.name}[2 * {i}], {rows.name}[2 * {i} + 1], {step}); "
+    flags += [_turned(columns, n), columns.tile.type]
     line(f"it_begin_groups({sums.name});")
-    line(f"it_each({step}, {k.size // product.depth}) it_each({i}, {table.registers(m) // 2})")
-    line(
-        f"    it_multiply<{_columns(product, table)}, {turned}, {tiles[0].type}>({sums.name}[2 * {i}], "
-        f"{sums.name}[2 * {i} + 1], {at[0]} + {moves[0]}, {at[1]} + {moves[1]});"
-    )
+    line(f"it_each({step}, {k.size // product.depth}) it_each({i}, {table.registers(m) // 2}) {{")
+    with body.writer.block():
+        if setup:
+            line(setup.strip())
+        into = f"{sums.name}[2 * {i}], {sums.name}[2 * {i} + 1]"
+        line(f"it_multiply<{', '.join(flags)}>({into}, {left}, {right});")
     line("it_commit_groups();")
+
+
+def _matrix(body: Body, placed: Placed, free: Dim, table: Table, moves: tuple[str, str]) -> str:
+    """The matrix of a group that is moved by lanes of the free dim and of the contracted one."""
+    tile = placed.tile
+    name = body.context.namer.fresh(f"{tile.name}_at")
+    first = placed.base + tile.along(free, table.warp_part(free, "thread", GROUP_BITS), "0")
+    made = f"it_matrix_of<{tile.slow.size}, {tile.width}>({tile.name}, {first})"
+    body.writer.line(f"const it_matrix {name} = {made};")
+    return f"{name} + {tile.along(free, *moves)} / {PIECE_BYTES // tile.element_bytes}"
+
+
+def _turned(placed: Placed, free: Dim) -> str:
+    return "true" if placed.tile.fast == free else "false"

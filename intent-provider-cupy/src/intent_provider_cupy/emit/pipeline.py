@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 _PURE = (Constant, LaunchValue, Argument, Lane, Pointwise, Cast, Bitcast, Broadcast)
 SHARED_LIMIT = 160 * 1024
 """Most bytes of the tiles of one loop: what a block may have on every target."""
+TILES_LIMIT = 200 * 1024
+"""Most bytes of all tiles at one time; an exchange needs room too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +90,8 @@ def pipeline_of(body: Body, loop: Loop) -> Pipeline | None:
             found.append(Staged(load=load, product=product, tile=tile_of(body, product, side), vector=vector))
             addresses.update((o.id, o) for o in needed)
     size = sum(s.tile.bytes for s in found)
-    stages = min(body.context.stages, SHARED_LIMIT // size) if size else 0
+    room = min(SHARED_LIMIT, TILES_LIMIT - body.context.scratch.tiled)
+    stages = min(body.context.stages, room // size) if size else 0
     if stages < 2:
         return None
     ordered = tuple(op for op in loop.body.ops if op.id in addresses)

@@ -59,6 +59,11 @@ class Scratch:
         self.staged = max(self.staged, self._staged_now)
         return offset
 
+    @property
+    def tiled(self) -> int:
+        """Bytes of the tiles that stand now."""
+        return self._staged_now
+
     def exchange(self, size: int) -> None:
         """An exchange of ``size`` bytes takes place."""
         self.passing = max(self.passing, size)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from intent.physical import Dim
-from intent_provider_cupy.emit import convert, groups
+from intent_provider_cupy.emit import convert, fragments, groups
 from intent_provider_cupy.emit.layout import Table
 from intent_provider_cupy.emit.loops import Variable
 from intent_provider_cupy.emit.products import Product, row_step
-from intent_provider_cupy.emit.tile import PIECE_BYTES, Tile, put, tile_of
+from intent_provider_cupy.emit.tile import PIECE_BYTES, Operand, Placed, Tile, put, tile_of
 from intent_provider_cupy.emit.value import mention
 
 if TYPE_CHECKING:
@@ -18,41 +18,57 @@ if TYPE_CHECKING:
 
 
 def multiply(body: Body, product: Product, sums: Variable, table: Table) -> None:
-    """Add the product of both operands to the sums; those that no pipeline has copied go to shared memory first."""
+    """Add the product of both operands to the sums.
+
+    Rows that are another product's results stay in registers; what no loop has put into shared memory goes there.
+    """
+    held = fragments.rows_of(body, product)
     sides = (product.rows, product.columns)
-    tiles, bases, fresh = [], [], []
+    operands: list[Operand] = []
+    fresh: list[tuple[Tile, int]] = []
     offset = 0
     for side in sides:
-        staged = body.staged.get(side.id)
-        tile = staged[0] if staged is not None else tile_of(body, product, side)
-        tiles.append(tile)
-        bases.append(f"{staged[1]} * {tile.elements} + " if staged is not None else "")
-        if staged is None:
+        if held is not None and side is product.rows:
+            operands.append(held)
+            continue
+        tile, base = body.staged.get(side.id, (None, ""))
+        if tile is None:
+            tile = tile_of(body, product, side)
             fresh.append((tile, offset))
             offset += tile.bytes
+        operands.append(Placed(tile=tile, base=base))
     if fresh:
-        body.context.scratch.exchange(offset)
-        convert.begin_exchange(body)
-        for tile, start in fresh:
-            body.writer.line(tile.declaration(f"scratch + {start}" if start else "scratch"))
-        for tile, _ in fresh:
-            put(body, product, tile)
-        show(body, product, table)
-        body.barrier()
-        body.context.scratch.dirty = True
-    if not groups.reads(product, tiles, sums, table):
+        _exchange(body, product, fresh, offset, table)
+    rows, columns = operands
+    assert isinstance(columns, Placed)
+    if not groups.reads(product, rows, columns, sums, table):
         body.copies_of(product.op)
-        warps(body, product, tiles, bases, sums, table)
+        warps(body, product, rows, columns, sums, table)
         return
     body.flush()
     body.writer.line("if constexpr (it_groups) {")
     with body.writer.block():
-        groups.start(body, product, tiles, bases, sums, table)
+        groups.start(body, product, rows, columns, sums, table)
     body.copies_of(product.op)
     body.writer.line(f"if constexpr (it_groups) it_wait_groups({sums.name});")
     body.writer.line("else {")
     with body.writer.block():
-        warps(body, product, tiles, bases, sums, table)
+        warps(body, product, rows, columns, sums, table)
+
+
+def _exchange(
+    body: Body, product: Product, fresh: Sequence[tuple[Tile, int]], size: int, table: Table
+) -> None:
+    """Write tiles that only this product reads."""
+    body.context.scratch.exchange(size)
+    convert.begin_exchange(body)
+    for tile, start in fresh:
+        body.writer.line(tile.declaration(f"scratch + {start}" if start else "scratch"))
+    for tile, _ in fresh:
+        put(body, product, tile)
+    show(body, product, table)
+    body.barrier()
+    body.context.scratch.dirty = True
 
 
 def show(body: Body, product: Product, table: Table) -> None:
@@ -62,50 +78,70 @@ def show(body: Body, product: Product, table: Table) -> None:
         body.writer.line("it_show_groups();")
 
 
-def warps(
-    body: Body, product: Product, tiles: Sequence[Tile], bases: Sequence[str], sums: Variable, table: Table
-) -> None:
-    """Products of the tiles by each warp, a step of the contracted lanes after the other."""
-    rows, columns = tiles
+def warps(body: Body, product: Product, rows: Operand, columns: Placed, sums: Variable, table: Table) -> None:
+    """Products by each warp, a step of the contracted lanes after the other."""
     body.flush()
     m, n = product.row_dim, product.column_dim
     high, wide = table.registers(m) // 2, table.registers(n) // 2
     fresh, line = body.context.namer.fresh, body.writer.line
-    run_ = PIECE_BYTES // product.fed.bytes
+    run = PIECE_BYTES // product.fed.bytes
     pairs, count = max(1, wide // 2), 4 if wide > 1 else 2
-    type_, k = rows.type, product.depth
+    type_, k = columns.tile.type, product.depth
     (dim,) = product.op.dims
     steps = dim.size // k
-    step, i, j, a, b, m_at, n_at = (
-        fresh(x) for x in ("step_k", "tile_m", "tile_n", "a", "b", "row", "column")
-    )
-    row, row_k = _lane_of_rows(rows, m, run_)
-    column, column_k = _lane_of_columns(columns, n, run_, paired=wide > 1)
-    body.writer.statement(f"const int {m_at} = {table.warp_part(m, 'thread')} + {row};", product.op.span)
-    line(f"const int {n_at} = {table.warp_part(n, 'thread')} + {column};")
-    line(f"{type_} {a}[2][{high}][{run_}], {b}[2][{pairs}][{run_ * count // 4}];")
+    step, i, j, a, b = (fresh(x) for x in ("step_k", "tile_m", "tile_n", "a", "b"))
+    read_a = _reading_rows(body, product, rows, table, f"{a}[{step} % 2][{i}]", (i, step))
+    read_b = _reading_columns(body, product, columns, table, f"{b}[{step} % 2][{j}]", (j, step))
+    line(f"{type_} {a}[2][{high}][{run}], {b}[2][{pairs}][{run * count // 4}];")
     line(f"it_each({step}, {steps} + 1) {{")
     with body.writer.block():
         # The next step's operands are on their way while this step's products are made.
         line(f"if ({step} < {steps}) {{")
         with body.writer.block():
-            place = bases[0] + rows.along(
-                m, f"{m_at} + {i} * {row_step(table, m)}", f"{step} * {k} + {row_k}"
-            )
-            load = f"it_load_matrices<4, {_turned(rows, m)}>({a}[{step} % 2][{i}], {rows.name}, {place});"
-            line(f"it_each({i}, {high}) {load}")
-            place = bases[1] + columns.along(n, f"{n_at} + {j} * 16", f"{step} * {k} + {column_k}")
-            turned = _turned(columns, n)
-            load = f"it_load_matrices<{count}, {turned}>({b}[{step} % 2][{j}], {columns.name}, {place});"
-            line(f"it_each({j}, {pairs}) {load}")
+            line(f"it_each({i}, {high}) {read_a}")
+            line(f"it_each({j}, {pairs}) {read_b}")
         target = body.loops.render(mention(sums.id))
         cells = [
             _cell(body, target, m, n, f"2 * {i} + {x}", f"2 * {j} + {y}") for x in (0, 1) for y in (0, 1)
         ]
         before = f"({step} - 1) % 2"
-        operand = f"&{b}[{before}][{j} / 2][{j} % 2 * {run_ // 2}]" if wide > 1 else f"{b}[{before}][0]"
+        operand = f"&{b}[{before}][{j} / 2][{j} % 2 * {run // 2}]" if wide > 1 else f"{b}[{before}][0]"
         line(f"if ({step} > 0) it_each({i}, {high}) it_each({j}, {wide})")
         line(f"    it_mma_into({', '.join(cells)}, {a}[{before}][{i}], {operand});")
+
+
+def _reading_rows(
+    body: Body, product: Product, rows: Operand, table: Table, into: str, counters: tuple[str, str]
+) -> str:
+    """The statement that reads one tile's rows of one step."""
+    i, step = counters
+    if isinstance(rows, Variable):
+        return f"it_rows({into}, {rows.name}[2 * {i}], {rows.name}[2 * {i} + 1], {step});"
+    m, tile = product.row_dim, rows.tile
+    row, lane_k = _lane_of_rows(tile, m, PIECE_BYTES // product.fed.bytes)
+    at = body.context.namer.fresh("row")
+    body.writer.statement(f"const int {at} = {_sum(table.warp_part(m, 'thread'), row)};", product.op.span)
+    place = tile.along(m, f"{at} + {i} * {row_step(table, m)}", f"{step} * {product.depth} + {lane_k}")
+    return f"it_load_matrices<4, {_turned(tile, m)}>({into}, {tile.name}, {rows.base}{place});"
+
+
+def _reading_columns(
+    body: Body, product: Product, columns: Placed, table: Table, into: str, counters: tuple[str, str]
+) -> str:
+    """The statement that reads two tiles' columns of one step, or the only one's."""
+    j, step = counters
+    n, tile = product.column_dim, columns.tile
+    paired = table.registers(n) > 2
+    column, lane_k = _lane_of_columns(tile, n, PIECE_BYTES // product.fed.bytes, paired=paired)
+    at = body.context.namer.fresh("column")
+    body.writer.statement(f"const int {at} = {_sum(table.warp_part(n, 'thread'), column)};", product.op.span)
+    place = tile.along(n, f"{at} + {j} * 16", f"{step} * {product.depth} + {lane_k}")
+    load = f"it_load_matrices<{4 if paired else 2}, {_turned(tile, n)}>"
+    return f"{load}({into}, {tile.name}, {columns.base}{place});"
+
+
+def _sum(*terms: str) -> str:
+    return " + ".join(t for t in terms if t != "0") or "0"
 
 
 def _cell(body: Body, target: str, m: Dim, n: Dim, row: str, column: str) -> str:

@@ -11,6 +11,7 @@ from intent_provider_cupy.emit import vectored
 from intent_provider_cupy.emit.access import replica_text
 from intent_provider_cupy.emit.layout import Table
 from intent_provider_cupy.emit.literals import c_type, typed
+from intent_provider_cupy.emit.loops import Variable
 from intent_provider_cupy.emit.products import Product
 from intent_provider_cupy.emit.scratch import TILE_ALIGNMENT
 from intent_provider_cupy.emit.vectors import Vector
@@ -64,6 +65,18 @@ class Tile:
         """The pointer to ``copies`` tiles from byte ``place`` of shared memory on."""
         count = copies * self.elements
         return f"{self.type}* const {self.name} = it_piece<{self.type}>({place}, {count});"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Placed:
+    """A tile, and the text ("... + ") of where the one that counts stands among its copies, or ""."""
+
+    tile: Tile
+    base: str = ""
+
+
+Operand = Placed | Variable
+"""An operand of tensor cores: in shared memory, or the registers of results."""
 
 
 def tile_of(body: Body, product: Product, fragment: Fragment, hint: str = "") -> Tile:

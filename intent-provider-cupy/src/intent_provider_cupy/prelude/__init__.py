@@ -38,7 +38,8 @@ functions.cuh
 matrix.cuh
     ``it_place<T, ROWS, WIDTH>(row, column)``: where an element of an operand's tile lies in shared memory;
     ``it_load_matrices<COUNT, TURNED>(out, piece, index)``: operands of ``it_mma`` from shared memory;
-    ``it_mma_into``.
+    ``it_mma_into``,
+    ``it_rows``: its operands from its results.
 groups.cuh
     ``it_groups``: whether four warps multiply tiles at once; ``it_matrix_of<ROWS, WIDTH>(piece, index)``: a matrix in
     a tile;

@@ -41,6 +41,11 @@ template <int COUNT, bool TURNED, class T, class I> IT_FN void it_load_matrices(
 }
 #endif
 
+// One step's elements of an operand of it_mma, from the registers of results of the same two rows.
+template <class T> IT_FN void it_rows(T* a, const T* upper, const T* lower, int step) {
+    it_each(k, 8) a[k] = (k / 2 % 2 ? lower : upper)[4 * step + k % 2 + k / 4 * 2];
+}
+
 // it_mma into four sums that need not lie together.
 template <class T, class A> IT_FN void it_mma_into(A& c0, A& c1, A& c2, A& c3, const T* a, const T* b) {
     A d[4] = {c0, c1, c2, c3};
