@@ -50,7 +50,7 @@ def _narrow(b: Builder, loop: ph.Loop, permissions: Permissions) -> bool:
         if wanted.high is not None and (beyond := ranges.shifted(wanted.high, 1)) != loop.end:
             end = b.pointwise("minimum", end, beyond)
             why["end"].append(test)
-        if wanted.low is not None and (low := _aligned(b, loop, wanted.low)) != loop.begin:
+        if wanted.low is not None and (low := first_at(b, ranges, loop, wanted.low)) != loop.begin:
             begin = low if begin == loop.begin else b.pointwise("maximum", begin, low)
             why["begin"].append(test)
     sides = (
@@ -63,13 +63,18 @@ def _narrow(b: Builder, loop: ph.Loop, permissions: Permissions) -> bool:
     return bool(narrowed)
 
 
-def _aligned(b: Builder, loop: ph.Loop, low: ph.Fragment) -> ph.Fragment:
-    """The greatest place of the loop's index that is at most ``low``, or its first one: blocks stay where they are."""
-    if b.known.value(loop.step) == 1:
+def first_at(b: Builder, ranges: Ranges, loop: ph.Loop, low: ph.Fragment) -> ph.Fragment:
+    """The first place of the loop's index that is at or after ``low``: blocks stay where they are."""
+    step, start = b.known.value(loop.step), b.known.value(loop.begin) == 0
+    if step == 1:
         return b.pointwise("maximum", loop.begin, low)
-    start = b.known.value(loop.begin) == 0
-    gap = b.pointwise("maximum", low if start else b.pointwise("sub", low, loop.begin), b.index(0))
-    index = b.pointwise("mul", b.pointwise("floordiv", gap, loop.step), loop.step)
+    gap = low if start else b.pointwise("sub", low, loop.begin)
+    if isinstance(step, int):
+        members = ranges.shifted(gap, step - 1)
+    else:
+        members = b.pointwise("add", gap, b.pointwise("sub", loop.step, b.index(1)))
+    members = b.pointwise("maximum", members, b.index(0))
+    index = b.pointwise("mul", b.pointwise("floordiv", members, loop.step), loop.step)
     return index if start else b.pointwise("add", loop.begin, index)
 
 

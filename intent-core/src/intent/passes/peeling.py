@@ -22,7 +22,7 @@ from typing import Final
 from intent import physical as ph
 from intent.passes.building import Builder
 from intent.passes.copying import Copier
-from intent.passes.narrowing import inside, tests
+from intent.passes.narrowing import first_at, inside, tests
 from intent.passes.permissions import Permissions
 from intent.passes.ranges import Range, Ranges
 from intent.passes.rewriting import rewrite_loops
@@ -77,7 +77,7 @@ def _peel(b: Builder, loop: ph.Loop, wide: int) -> bool:
             low = ranges.tighter("maximum", low, held.low)
             high = ranges.tighter("minimum", high, held.high)
         cut = _Cut(
-            low=None if low is None else _first(b, loop, low),
+            low=None if low is None else first_at(b, ranges, loop, low),
             high=None if high is None else _beyond(b, ranges, loop, high),
             after=tuple(test for test, held in found.items() if held.low is not None),
             before=tuple(test for test, held in found.items() if held.low is None),
@@ -122,13 +122,6 @@ def _may_be_copied(loop: ph.Loop) -> bool:
 def _masks(loop: ph.Loop, test: ph.Fragment) -> bool:
     """Whether anything in the body reads the test: one that nothing reads is not worth a loop."""
     return any(test in operands_of(op) for op in walk(loop.body))
-
-
-def _first(b: Builder, loop: ph.Loop, low: ph.Fragment) -> ph.Fragment:
-    """The first index of a block at or after ``low``."""
-    gap = b.pointwise("maximum", _from_begin(b, loop, low), b.index(0))
-    last = b.pointwise("sub", loop.step, b.index(1))
-    return _place(b, loop, b.pointwise("add", gap, last))
 
 
 def _beyond(b: Builder, ranges: Ranges, loop: ph.Loop, high: ph.Fragment) -> ph.Fragment:

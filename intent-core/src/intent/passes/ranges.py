@@ -43,9 +43,6 @@ class _Linear:
         return _Linear(self.constant + other.constant * factor, kept, {**self.atoms, **other.atoms})
 
 
-_NEGATED: Final = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt"}
-
-
 class Ranges:
     """Ranges of predicates in the body of one loop. New values go to the builder's current region."""
 
@@ -69,10 +66,6 @@ class Ranges:
         match op.fn:
             case "lt" | "le" | "gt" | "ge":
                 return self._comparison(op.fn, op.operands, wide=wide)
-            case "not" | "invert":
-                inner = self.b.known.definition.get(self.b.known.plain(op.operands[0]).id)
-                if isinstance(inner, ph.Pointwise) and inner.fn in _NEGATED:
-                    return self._comparison(_NEGATED[inner.fn], inner.operands, wide=wide)
             case "eq" if wide:
                 sides = [self._comparison(fn, op.operands, wide=True) for fn in ("le", "ge")]
                 return self._both(sides[0], sides[1])

@@ -52,6 +52,9 @@ def _within(value: Fragment, narrowed: Narrowed, made: dict[int, Op]) -> bool:
     """Whether the value is never outside of the bound, read off its definition."""
     if value == narrowed.bound:
         return True
+    number, bound = _constant(value, made), _constant(narrowed.bound, made)
+    if number is not None and bound is not None:
+        return number >= bound if narrowed.side == "begin" else number <= bound
     op = made.get(value.id)
     if not isinstance(op, Pointwise):
         return False
@@ -64,7 +67,7 @@ def _within(value: Fragment, narrowed: Narrowed, made: dict[int, Op]) -> bool:
             _within(op.operands[k], narrowed, made) and _not_negative(op.operands[1 - k], made)
             for k in (0, 1)
         )
-    return _constant(narrowed.bound, made) == 0 and _not_negative(value, made)
+    return bound == 0 and _not_negative(value, made)
 
 
 def _not_negative(value: Fragment, made: dict[int, Op]) -> bool:
