@@ -9,7 +9,7 @@ from intent import physical as ph
 from intent.construct.context import Context, Place, rule
 from intent.construct.frame import Frame
 from intent.construct.inside import inside
-from intent.construct.point import Point
+from intent.construct.point import Point, members_of
 from intent.types import DType, Extent
 from intent.types.extent import const
 
@@ -32,7 +32,12 @@ class Address:
     @property
     def members(self) -> frozenset[ph.Fragment]:
         """Every predicate under which the coordinates are those of logical members."""
-        return frozenset(m for p in self.coordinates for m in p.members)
+        return members_of(self.coordinates)
+
+    @property
+    def validity(self) -> frozenset[ph.Fragment]:
+        """Every predicate that guards the access."""
+        return self.members | self.guards | self.tested
 
 
 def address(
@@ -59,8 +64,8 @@ def address(
     tested = active
     if valid is not None:
         point = c.evaluate(valid, at, frame)
-        tested |= point.members | {point.fragment}
-    members = frozenset(m for p in points for m in p.members)
+        tested |= {point.fragment}
+    members = members_of(points)
     proofs: list[ph.Proof] = []
     guards: set[ph.Fragment] = set()
     promised = False
@@ -85,7 +90,7 @@ def load(c: Context, op: kir.Load, index: int, at: At, frame: Frame) -> Point:
     """A read of a view or buffer at the relation's coordinates."""
     source, key, owner = c.resource(op.source)
     where = address(c, op.relation, op.source.shape, op.assumed, at, frame, op.valid)
-    guards = where.members | where.guards | where.tested | {m for p in owner for m in p.members}
+    guards = where.validity | members_of(owner)
     fill: ph.Fragment | None = None
     if op.valid is not None and op.fill is not None:
         fill = c.scalar(op.fill, frame).fragment
@@ -96,7 +101,7 @@ def load(c: Context, op: kir.Load, index: int, at: At, frame: Frame) -> Point:
     dims = c.emitter.union(
         (*coordinates, *([mask] if mask is not None else []), *([fill] if fill is not None else []))
     )
-    least = frame.least if where.promised else None
+    least = frame.scope if where.promised else None
     version: object = None
     if op.source.mutable:
         least, version = c.emitter.current, c.read_version(key)
@@ -117,7 +122,7 @@ def load(c: Context, op: kir.Load, index: int, at: At, frame: Frame) -> Point:
         c.read_by(key, op, Place.of(dims, coordinates))
     if fill is None:
         c.load_masks[made.id] = guards
-    return Point(made, frozenset(m for p in at for m in p.members) | where.members)
+    return Point(made, members_of((*at, *where.coordinates)))
 
 
 @rule(kir.Gather)
@@ -132,7 +137,7 @@ def gather(c: Context, op: kir.Gather, index: int, at: At, frame: Frame) -> Poin
             fill = c.scalar(op.fill, frame).fragment
     points = tuple(p.under(tests) if tests else p for p in where.coordinates)
     source = c.evaluate(op.source, points, frame)
-    members = frozenset(m for p in at for m in p.members) | (source.members - tests)
+    members = source.members - tests
     mask = c.emitter.conjunction(tests)
     if mask is None:
         return Point(source.fragment, members, source.low, source.high, source.rests)

@@ -17,7 +17,7 @@ from intent.construct.frame import Frame
 from intent.construct.groups import Group
 from intent.construct.ownership import Owned
 from intent.construct.plan import Inner
-from intent.construct.point import Point
+from intent.construct.point import Point, members_of
 from intent.construct.traversal import close_loop, walk_axes
 from intent.diagnostics import NotSupportedYet
 from intent.types import Extent
@@ -93,9 +93,9 @@ def _initialise(c: Context, op: kir.BufferAlloc, own: Mapping[int, Point], frame
         last = k == op.buffer.rank - 1
         if k not in own:
             axes.append((k, f"{op.buffer.name}_{k}", e, Inner(mode="serial", size=32 if last else 1)))
-    walked = walk_axes(c, axes, c.used_dims(own.values(), frame), frame)
+    walked = walk_axes(c, axes, own.values(), frame)
     at = tuple({**walked.points, **own}[k] for k in range(op.buffer.rank))
-    guards = frame.active | {m for p in (*owner, *at) for m in p.members}
+    guards = frame.active | members_of((*owner, *at))
     value = c.evaluate(op.init, at if op.init.rank else (), frame).fragment
     coordinates = (*(p.fragment for p in owner), *(p.fragment for p in at))
     payload: dict[str, Any] = {

@@ -16,7 +16,7 @@ from intent import physical as ph
 from intent.construct.context import Context
 from intent.construct.emission import Scope
 from intent.construct.frame import Binding, Frame, Looped
-from intent.construct.point import Point
+from intent.construct.point import Point, members_of
 from intent.construct.relocate import NotAtHome, relocate
 from intent.construct.traversal import carry
 from intent.diagnostics import PlanError
@@ -56,7 +56,7 @@ def full_home(c: Context, value: kir.Value, axes: frozenset[int], at: At, frame:
             raise PlanError(
                 f"a value carried between iterations is read across its axis {label}; that axis must be resident"
             )
-        others = c.used_dims((p for k, p in enumerate(points) if k != axis), frame)
+        others = (p for k, p in enumerate(points) if k != axis)
         points[axis] = c.resident_point(label, e, inner.size, others, frame)
     return tuple(points)
 
@@ -72,7 +72,7 @@ def held_binding(
             moved = relocate(c, 0, value, home, at, every)
         except NotAtHome as wanted:
             raise NotAtHome(0, wanted.axis, value=held.id) from None
-        return Point(moved, frozenset(m for p in at for m in p.members))
+        return Point(moved, members_of(at))
 
     return read
 
@@ -141,7 +141,7 @@ class Carries:
                 value = relocate(self.c, k, held, self.homes.at[k], at, self.homes.full[k])
             except NotAtHome as wanted:
                 raise NotAtHome(k, wanted.axis, owner=self.homes) from None
-            return Point(value, frozenset(m for p in at for m in p.members))
+            return Point(value, members_of(at))
 
         return read
 
@@ -232,7 +232,7 @@ def looped(
             results = settle(c, values, alone, frame, lambda: build(alone))
         frame.loops.setdefault(op.id, []).append(Looped(results, dict(homes.at), dict(homes.full)))
         value = relocate(c, index, results[index], homes.at[index], at, homes.full[index])
-    return Point(value, frozenset(m for p in at for m in p.members))
+    return Point(value, members_of(at))
 
 
 def _remembered(c: Context, op: kir.Op, index: int, at: At, frame: Frame) -> ph.Fragment | None:

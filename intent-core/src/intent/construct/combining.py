@@ -110,9 +110,5 @@ def combiner(c: Context, op: kir.Reduce | kir.Scan) -> Combiner:
 
 def inline(c: Context, region: kir.Region, args: tuple[Point, ...], frame: Frame) -> tuple[Point, ...]:
     """A region of scalars with its arguments replaced by fragments."""
-    inner = Frame(
-        region.id, frame, c.emitter.current, active=frame.active, lanes=frame.lanes, least=frame.least
-    )
-    for arg, point in zip(region.args, args, strict=True):
-        inner.bindings[arg.id] = constant_binding(point)
+    inner = frame.enter(region, c.emitter.current, map(constant_binding, args))
     return tuple(c.scalar(v, inner) for v in region.yields)

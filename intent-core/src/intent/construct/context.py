@@ -14,7 +14,7 @@ from intent.construct.emission import DimOrder, Emitter, Scope
 from intent.construct.facts import Facts
 from intent.construct.frame import Frame
 from intent.construct.plan import Form, GroupPlan, Inner, usually_native
-from intent.construct.point import Point
+from intent.construct.point import Point, members_of
 from intent.construct.predicates import Predicates
 from intent.diagnostics import NotSupportedYet, PlanError
 from intent.types import Extent, Span
@@ -223,7 +223,7 @@ class Context:
 
     def _call(self, op: str, args: list[Point]) -> Point:
         a, b = (p.fragment for p in args)
-        members = args[0].members | args[1].members
+        members = members_of(args)
         if op == "ceildiv":
             up = self.emitter.pointwise("sub", self.emitter.pointwise("add", a, b), self.emitter.index(1))
             return Point(self.emitter.pointwise("floordiv", up, b), members)
@@ -281,14 +281,14 @@ class Context:
         label: str,
         e: Extent,
         size: int,
-        used: frozenset[ph.Dim],
+        at: Iterable[Point],
         frame: Frame,
         before: Iterable[ph.Dim] = (),
     ) -> Point:
-        """All members of an axis at once, in ``size`` lanes."""
+        """All members of an axis at once, in ``size`` lanes that the coordinates ``at`` do not use."""
         if not self.is_exactly(e, size):
             self._require_at_most(e, size)
-        dim = self.lane_dim(label, size, used, before)
+        dim = self.lane_dim(label, size, self.used_dims(at, frame), before)
         lane = self.emitter.lane(dim)
         if e.const == size or self.is_exactly(e, size):
             return Point(lane, low=const(0), high=e - 1)
@@ -324,14 +324,17 @@ class Context:
         label: str,
         e: Extent,
         block: int,
-        used: frozenset[ph.Dim],
+        at: Iterable[Point],
         frame: Frame,
         before: Iterable[ph.Dim] = (),
     ) -> Point:
-        """``block`` consecutive members of an axis that begin at ``start`` (a multiple of block)."""
+        """``block`` consecutive members of an axis that begin at ``start`` (a multiple of block).
+
+        Their lanes are not those of the coordinates ``at``.
+        """
         if block == 1:
             return Point(start, low=const(0), high=e - 1)
-        dim = self.lane_dim(label, block, used, before)
+        dim = self.lane_dim(label, block, self.used_dims(at, frame), before)
         lane = self.emitter.pointwise("add", start, self.emitter.lane(dim), name=label)
         if self.is_divisible(e, block):
             return Point(lane, low=const(0), high=e - 1)
@@ -368,7 +371,11 @@ class Context:
 
     def pending(self, key: str) -> bool:
         """Whether an alias class was written since its last fence, or its fence does not come before this position."""
-        return key in self.dirty or by_atomics(key) in self.dirty or not self._after(self.fenced_in.get(key))
+        return by_atomics(key) in self.dirty or self._plainly_written(key)
+
+    def _plainly_written(self, key: str) -> bool:
+        """The same, atomics left out. A fence inside a loop or a branch may not have happened, seen from outside."""
+        return key in self.dirty or not self._after(self.fenced_in.get(key))
 
     def _after(self, scope: Scope | None) -> bool:
         """Whether what stands in ``scope`` so far comes before the current position (True for None)."""
@@ -379,13 +386,12 @@ class Context:
 
     def before_atomic(self, key: str, place: Place, write: int) -> None:
         """An atomic is fenced from plain accesses by other lanes; atomics among themselves need nothing."""
-        if key in self.dirty or self.overtakes(key, place, write):
+        if self._plainly_written(key) or self.overtakes(key, place, write):
             self.fence(key)
 
     def wrote(self, key: str, *, atomic: bool = False) -> None:
         """A write to an alias class: other lanes need a fence before they read it."""
         self.dirty.add(by_atomics(key) if atomic else key)
-        self.versions[key] = self.versions.get(key, 0) + 1
 
     def read_by(self, key: str, op: kir.Load, place: Place) -> None:
         """A read of an alias class."""

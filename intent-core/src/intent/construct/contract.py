@@ -6,7 +6,7 @@ from intent import kir
 from intent import physical as ph
 from intent.construct.context import Context, rule
 from intent.construct.frame import Frame
-from intent.construct.point import Point
+from intent.construct.point import Point, members_of
 from intent.construct.pointwise import cast_fragment
 from intent.construct.reduce import mask_dead
 from intent.construct.traversal import carry, close_loop, walk_axes
@@ -26,7 +26,7 @@ def contract(c: Context, op: kir.Contract, index: int, at: At, frame: Frame) -> 
     right_only = {d for p in right.values() for d in p.fragment.dims} - {
         d for p in left.values() for d in p.fragment.dims
     }
-    walk = walk_axes(c, axes, c.used_dims(at, frame), frame, before=right_only)
+    walk = walk_axes(c, axes, at, frame, before=right_only)
     for lk, rk in op.reduce:
         left[lk] = right[rk] = walk.points[lk]
     lhs = c.evaluate(op.lhs, tuple(left[k] for k in range(op.lhs.rank)), frame)
@@ -36,7 +36,7 @@ def contract(c: Context, op: kir.Contract, index: int, at: At, frame: Frame) -> 
     b = mask_dead(c, rhs.fragment, walk.members, zero_l)
     summed = walk.lanes
     dims = tuple(d for d in c.emitter.union((a, b)) if d not in summed)
-    members = frozenset(m for p in at for m in p.members)
+    members = members_of(at)
     name = op.result.name
     if not walk.loops:
         return Point(_product(c, op, a, b, None, dims, summed), members)

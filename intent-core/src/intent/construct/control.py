@@ -9,7 +9,7 @@ from intent import physical as ph
 from intent.construct.carried import Carries, Homes, looped
 from intent.construct.context import Context, rule
 from intent.construct.frame import Binding, Frame, constant_binding
-from intent.construct.point import Point
+from intent.construct.point import Point, members_of
 from intent.construct.traversal import OpenLoop, open_loop
 from intent.diagnostics import PlanError
 from intent.kir.walk import walk
@@ -50,15 +50,11 @@ def loop(c: Context, op: kir.For, index: int, at: At, frame: Frame) -> Point:
 
     def build(homes: Homes) -> dict[int, ph.Fragment]:
         opened = open_for(c, op, frame)
-        body = Frame(
-            op.body.id, frame, opened.scope, active=frame.active, lanes=frame.lanes, least=frame.least
-        )
-        body.bindings[op.body.args[0].id] = bind_counter(c, op, opened, frame)
         carries = Carries(
             c, op.results, homes, opened, lambda k, home: c.evaluate(op.inits[k], home, frame).fragment, frame
         )
-        for k, arg in enumerate(op.body.args[1:]):
-            body.bindings[arg.id] = carries.binding(k)
+        carried = map(carries.binding, range(len(op.results)))
+        body = frame.enter(op.body, opened.scope, (bind_counter(c, op, opened, frame), *carried))
         return carries.finish(lambda k, home: c.evaluate(op.body.yields[k], home, body).fragment)
 
     return looped(c, op, op.results, (index, at), frame, build)
@@ -74,18 +70,11 @@ def branch(c: Context, op: kir.If, index: int, at: At, frame: Frame) -> Point:
     negated = c.emitter.pointwise("not", condition.fragment)
     sides = []
     for region, test in ((op.then, condition.fragment), (op.orelse, negated)):
-        inner = Frame(
-            region.id,
-            frame,
-            c.emitter.current,
-            active=frame.active | {test},
-            lanes=frame.lanes,
-            least=frame.least,
-        )
+        inner = frame.enter(region, c.emitter.current, under=frozenset({test}))
         sides.append(c.evaluate(region.yields[index], at, inner))
     name = op.results[index].name
     made = c.emitter.pointwise("select", condition.fragment, sides[0].fragment, sides[1].fragment, name=name)
-    return Point(made, condition.members | sides[0].members | sides[1].members)
+    return Point(made, members_of((condition, *sides)))
 
 
 def _branch(c: Context, op: kir.If, index: int, at: At, frame: Frame, condition: Point) -> Point:
@@ -94,8 +83,7 @@ def _branch(c: Context, op: kir.If, index: int, at: At, frame: Frame, condition:
         scopes, regions, found, members = [], [], [], condition.members
         for region in (op.then, op.orelse):
             with c.emitter.nested() as scope:
-                inner = Frame(region.id, frame, scope, active=frame.active, lanes=frame.lanes, least=scope)
-                point = c.evaluate(region.yields[index], at, inner)
+                point = c.evaluate(region.yields[index], at, frame.enter(region, scope))
                 value = c.emitter.broadcast(point.fragment, dims)
             found.append(value)
             members |= point.members

@@ -44,7 +44,7 @@ def steers_itself(op: kir.Store, definitions: Definitions) -> bool:
 def copied_store(c: Context, op: kir.Store, owned: dict[int, Point], inner: Axes, frame: Frame) -> None:
     """Store through a buffer. ``owned``: the instance's own coordinates; ``inner``: the axes that it walks."""
     scope = c.emitter.current
-    walked = walk_axes(c, inner, c.used_dims(owned.values(), frame), frame)
+    walked = walk_axes(c, inner, owned.values(), frame)
     value = c.evaluate(op.value, _at(op, owned, walked), frame).fragment
     lanes = tuple(d for d in value.dims if d not in walked.lanes)
     around, c.holding = c.holding, scope
@@ -57,7 +57,7 @@ def copied_store(c: Context, op: kir.Store, owned: dict[int, Point], inner: Axes
     _close(c, walked)
     held.settle(c)
     c.fence(c.resource(op.target)[1])
-    walked = walk_axes(c, inner, c.used_dims(owned.values(), frame), frame)
+    walked = walk_axes(c, inner, owned.values(), frame)
     moved = held.read(c, *(walked.points[axis] for axis, *_ in inner))
     store_at(c, op, _at(op, owned, walked), moved, frame)
     _close(c, walked)

@@ -10,6 +10,7 @@ from intent import kir
 from intent import physical as ph
 from intent.construct.carried import Carries, Homes, looped
 from intent.construct.context import Context, Slice, rule
+from intent.construct.emission import Scope
 from intent.construct.frame import Binding, Frame
 from intent.construct.point import Point
 from intent.construct.traversal import OpenLoop, open_loop
@@ -38,29 +39,16 @@ def slice_frame(
     region: kir.Region,
     state: list[Binding],
     frame: Frame,
-    scope: object,
+    scope: Scope,
 ) -> Frame:
     """A helper's frame: slices of the source, then ``state``, then the captures."""
-    inner = Frame(region.id, frame, scope, active=frame.active, lanes=frame.lanes, least=frame.least)  # type: ignore[arg-type]
-    bindings: list[Binding] = [_outer(c, v, frame) for v in op.source]
-    bindings += state
-    bindings += [_outer(c, v, frame) for v in op.captures]
-    for arg, binding in zip(region.args, bindings, strict=True):
-        inner.bindings[arg.id] = binding
-    return inner
+    source, captures = evaluated(c, op.source, frame), evaluated(c, op.captures, frame)
+    return frame.enter(region, scope, (*source, *state, *captures))
 
 
 def _outer(c: Context, value: kir.Value, frame: Frame) -> Binding:
     """A value of the enclosing region; slices keep the source's coordinates."""
     return lambda at: c.evaluate(value, at, frame)
-
-
-def region_frame(region: kir.Region, bindings: list[Binding], frame: Frame, scope: object) -> Frame:
-    """A frame whose arguments are ``bindings``."""
-    inner = Frame(region.id, frame, scope, active=frame.active, lanes=frame.lanes, least=frame.least)  # type: ignore[arg-type]
-    for arg, binding in zip(region.args, bindings, strict=True):
-        inner.bindings[arg.id] = binding
-    return inner
 
 
 def evaluated(c: Context, values: tuple[kir.Value, ...], frame: Frame) -> list[Binding]:
@@ -91,7 +79,7 @@ def region_fold(c: Context, op: kir.RegionFold, index: int, at: At, frame: Frame
         left = [carries.binding(k) for k in range(len(op.results))]
         parts = _Parts(homes)
         right = [parts.noting(k, b) for k, b in enumerate(yielded(c, op.summarize, summarize))]
-        combine = region_frame(op.combine, [*left, *right], frame, opened.scope)
+        combine = frame.enter(op.combine, opened.scope, (*left, *right))
 
         def closing(order: list[int]) -> None:
             opened.summary = parts.of(order)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from intent import kir
 from intent import physical as ph
 from intent.construct.emission import Scope
 from intent.construct.point import Point
@@ -26,9 +27,9 @@ class Looped:
 class Frame:
     """One instantiation of a KIR region.
 
-    ``scope``: where its arguments live; nothing of the frame needs a deeper scope.
-    ``active``: predicates of control and lanes under which the body runs. ``lanes``: dims of enclosing parallel
-    points, which no reduction inside may reuse. ``least``: reads that rest on control must stay in this scope.
+    ``scope``: where its arguments live; nothing of the frame needs a deeper scope, and what rests on control having
+    come here must not leave it. ``active``: predicates of control and lanes under which the body runs. ``lanes``: dims
+    of enclosing parallel points, which no reduction inside may reuse.
     """
 
     region: int
@@ -39,7 +40,28 @@ class Frame:
     loops: dict[int, list[Looped]] = field(default_factory=dict)
     active: frozenset[ph.Fragment] = frozenset()
     lanes: frozenset[ph.Dim] = frozenset()
-    least: Scope | None = None
+
+    def enter(
+        self,
+        region: kir.Region,
+        scope: Scope,
+        arguments: Iterable[Binding] = (),
+        *,
+        under: frozenset[ph.Fragment] = frozenset(),
+        lanes: Iterable[ph.Dim] = (),
+    ) -> Frame:
+        """The frame of a region inside, built in ``scope``, its arguments bound in order.
+
+        ``under``: predicates that the region is under, beside those around. ``lanes``: those of a parallel point.
+        """
+        return Frame(
+            region.id,
+            self,
+            scope,
+            bindings={a.id: binding for a, binding in zip(region.args, arguments, strict=True)},
+            active=self.active | under,
+            lanes=self.lanes.union(lanes),
+        )
 
     def owner(self, region: int) -> Frame:
         """The frame of an enclosing region."""

@@ -11,7 +11,7 @@ from intent import physical as ph
 from intent.construct.context import Context
 from intent.construct.emission import Scope
 from intent.construct.frame import Frame
-from intent.construct.point import Point
+from intent.construct.point import Point, members_of
 from intent.diagnostics import PlanError
 from intent.types import DType, Extent
 from intent.types.extent import const
@@ -71,7 +71,7 @@ class Held:
             target=self.buffer,
             coordinates=self._coordinates(c, along),
             value=value,
-            valid=c.emitter.conjunction(m for p in along for m in p.members),
+            valid=c.emitter.conjunction(members_of(along)),
             dims=c.emitter.order.sort((*self.lanes, *(d for p in along for d in p.fragment.dims))),
             proofs=tuple(ph.REGION for _ in self.buffer.shape),
         )
@@ -86,7 +86,7 @@ class Held:
         ``proof`` says why these coordinates are in bounds.
         """
         coordinates = self._coordinates(c, along)
-        mask = c.emitter.conjunction(m for p in along for m in p.members)
+        mask = c.emitter.conjunction(members_of(along))
         dims = c.emitter.union((*coordinates, *([mask] if mask is not None else [])))
         return c.emitter.emit(
             ph.Load,

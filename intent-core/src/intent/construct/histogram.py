@@ -26,7 +26,7 @@ def histogram(c: Context, op: kir.Histogram, index: int, at: At, frame: Frame) -
         (k, c.analysis.classes.label((values.id, k)), n, c.traversal((values.id, k)))
         for k, n in enumerate(values.shape)
     ]
-    walk = walk_axes(c, axes, c.used_dims(at, frame), frame)
+    walk = walk_axes(c, axes, at, frame)
     where = tuple(walk.points[k] for k in range(values.rank))
     value = c.evaluate(values, where, frame)
     # Compared as coordinates: narrowing the bin to the values' dtype could make it another bin.

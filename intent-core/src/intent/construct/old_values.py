@@ -9,7 +9,7 @@ from intent.construct.context import Context
 from intent.construct.emission import Scope
 from intent.construct.frame import Binding, Frame, constant_binding
 from intent.construct.held import Held
-from intent.construct.point import Point
+from intent.construct.point import Point, members_of
 
 At = tuple[Point, ...]
 
@@ -52,7 +52,7 @@ class OldValues:
 
         def read(where: At) -> Point:
             value = held.read(c, *(where[k] for k in self.walked))
-            return Point(value, frozenset(m for p in where for m in p.members))
+            return Point(value, members_of(where))
 
         return read
 

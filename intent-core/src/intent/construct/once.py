@@ -20,7 +20,7 @@ from intent.construct.emission import Scope
 from intent.construct.frame import Frame
 from intent.construct.held import Held, hold, innermost, placed
 from intent.construct.plan import serial
-from intent.construct.point import Point
+from intent.construct.point import Point, members_of
 from intent.construct.traversal import close_loop, walk_axes
 from intent.construct.units import ordered_axis
 from intent.physical.walk import operands_of, regions_of
@@ -67,7 +67,7 @@ def held_value(c: Context, op: kir.Op, index: int, at: At, frame: Frame) -> Poin
     key = ("once", op.id, index, frame, waste.moving, tuple(p.key for p in owner))
     (held,) = hold(c, key, owner, frame, lambda: (_fill(c, op, value, at, waste, frame),))
     found = held.read(c, *(at[k] for k in waste.moving))
-    return Point(found, frozenset(m for p in at for m in p.members))
+    return Point(found, members_of(at))
 
 
 def _or_held(rule: Rule) -> Rule:
@@ -164,7 +164,7 @@ def _fill(c: Context, op: kir.Op, value: kir.Value, at: At, waste: Waste, frame:
         for d in at[k].fragment.dims:
             lanes *= d.size
         axes.append((k, label, value.shape[k], serial(lanes)))
-    walk = walk_axes(c, axes, c.used_dims(waste.owner(at), frame), frame)
+    walk = walk_axes(c, axes, waste.owner(at), frame)
     where = tuple(walk.points.get(k, p) for k, p in enumerate(at))
     made = c.evaluate(value, where, frame).fragment
     along = tuple(walk.points[k] for k in waste.moving)

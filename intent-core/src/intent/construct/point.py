@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from intent import physical as ph
@@ -35,6 +35,11 @@ class Point:
     def under(self, members: frozenset[ph.Fragment]) -> Point:
         """The same value, resting on more predicates."""
         return replace(self, members=self.members | members)
+
+
+def members_of(points: Iterable[Point]) -> frozenset[ph.Fragment]:
+    """The predicates under which all of the points are those of logical members."""
+    return frozenset(m for p in points for m in p.members)
 
 
 def bounded(

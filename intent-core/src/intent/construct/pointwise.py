@@ -12,7 +12,7 @@ from intent import kir
 from intent import physical as ph
 from intent.construct.context import Context, local_ordinal, rule
 from intent.construct.frame import Frame
-from intent.construct.point import Point, bounded, representable
+from intent.construct.point import Point, bounded, members_of, representable
 from intent.construct.shapes import reshape_groups
 from intent.proof import Claim, Fact, either, equal
 from intent.types import DType, Extent
@@ -63,7 +63,7 @@ def affine(
 
 def pointwise_point(c: Context, fn: str, points: At, *, name: str = "") -> Point:
     """A pointwise function of points, with members and bounds."""
-    members = frozenset(m for p in points for m in p.members)
+    members = members_of(points)
     result = c.emitter.pointwise(fn, *(p.fragment for p in points), name=name)
     if result.dtype.is_integer and points[-1].fragment.dtype.is_integer:
         return bounded(fn, result, members, points, c.facts)
@@ -74,7 +74,7 @@ def pointwise_point(c: Context, fn: str, points: At, *, name: str = "") -> Point
 def pointwise(c: Context, op: kir.Pointwise, index: int, at: At, frame: Frame) -> Point:
     """The function of the operands at the same coordinates."""
     points = tuple(c.evaluate(v, at, frame) for v in op.operands)
-    members = frozenset(m for p in points for m in p.members)
+    members = members_of(points)
     fragment = c.emitter.emit(
         ph.Pointwise,
         ((op.result.dtype, c.emitter.union(p.fragment for p in points)),),
@@ -187,7 +187,7 @@ def join(c: Context, op: kir.Join, index: int, at: At, frame: Frame) -> Point:
     lhs, rhs = c.evaluate(op.lhs, tuple(rest), frame), c.evaluate(op.rhs, tuple(rest), frame)
     first = c.emitter.compare("eq", side.fragment, c.emitter.index(0))
     made = c.emitter.pointwise("select", first, lhs.fragment, rhs.fragment, name=_name(op, index))
-    return Point(made, lhs.members | rhs.members | side.members)
+    return Point(made, members_of((lhs, rhs, side)))
 
 
 @rule(kir.Reshape)
@@ -219,7 +219,7 @@ def _readdress(
             size = c.extent(e, frame)
             linear = pointwise_point(c, "add", (pointwise_point(c, "mul", (linear, size)), point))
     total, asked = (reduce(operator.mul, extents, const(1)) for extents in (shape, wanted))
-    linear = Point(linear.fragment, frozenset(m for p in at for m in p.members), const(0), total - 1)
+    linear = Point(linear.fragment, members_of(at), const(0), total - 1)
     # As many elements on both sides: by their expressions, or by a condition of the launch.
     rests = c.facts.follows(equal(total, asked))
     return [

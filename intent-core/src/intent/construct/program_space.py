@@ -24,8 +24,7 @@ def decode(
         if axis.block > 1:
             start = c.emitter.pointwise("mul", number, c.emitter.index(axis.block))
         label = axis.label.replace(".", "_")
-        used = c.used_dims(points.values(), frame)  # two axes of one class never share a lane dim
-        points[axis.label] = c.block_point(start, label, axis.extent, axis.block, used, frame)
+        points[axis.label] = c.block_point(start, label, axis.extent, axis.block, points.values(), frame)
         if axis.extent.const == 1:
             points[axis.label] = Point(c.emitter.index(0), low=const(0), high=const(0))
     return points

@@ -12,7 +12,7 @@ from intent import kir
 from intent import physical as ph
 from intent.construct.context import Context, rule
 from intent.construct.frame import Frame
-from intent.construct.point import Point
+from intent.construct.point import Point, members_of
 from intent.construct.traversal import carry, close_loop, open_loop
 from intent.types.dtypes import U32, U64
 
@@ -37,7 +37,7 @@ def random_bits(c: Context, op: kir.RandomBits, index: int, at: At, frame: Frame
     chosen = words[0]
     for k in (1, 2, 3):
         chosen = e.pointwise("select", e.compare("eq", which, e.constant(k, dtype)), words[k], chosen)
-    return Point(chosen, seed.members | counter.members)
+    return Point(chosen, members_of((seed, counter)))
 
 
 def _halves(c: Context, value: ph.Fragment) -> tuple[ph.Fragment, ph.Fragment]:

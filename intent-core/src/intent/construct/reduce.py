@@ -9,7 +9,7 @@ from intent import physical as ph
 from intent.construct.combining import Combiner, combiner
 from intent.construct.context import Context, rule
 from intent.construct.frame import Frame
-from intent.construct.point import Point
+from intent.construct.point import Point, members_of
 from intent.construct.pointwise import pointwise_point
 from intent.construct.traversal import Walk, carry, close_loop, walk_axes
 from intent.types.extent import const
@@ -34,7 +34,7 @@ def _reduce(c: Context, op: kir.Reduce, at: At, frame: Frame) -> tuple[Point, ..
         (k, c.analysis.classes.label((source.id, k)), source.shape[k], c.traversal((source.id, k)))
         for k in sorted(op.axes)
     ]
-    walk = walk_axes(c, axes, c.used_dims(at, frame), frame)
+    walk = walk_axes(c, axes, at, frame)
     where = {**dict(zip(free, at, strict=True)), **walk.points}
     inner = tuple(where[k] for k in range(source.rank))
     elements = [c.evaluate(v, inner, frame) for v in op.operands]
@@ -43,7 +43,7 @@ def _reduce(c: Context, op: kir.Reduce, at: At, frame: Frame) -> tuple[Point, ..
         elements.append(_position(c, op, walk, frame))
     identities = combined.identities(at, frame)
     live = [mask_dead(c, e.fragment, walk.members, i) for e, i in zip(elements, identities, strict=True)]
-    members = frozenset(m for p in at for m in p.members)
+    members = members_of(at)
     return tuple(Point(r, members) for r in _Accumulation(c, op, combined, walk, identities, frame).run(live))
 
 

@@ -9,10 +9,10 @@ from intent import kir
 from intent import physical as ph
 from intent.construct.carried import Carries, Homes, settle
 from intent.construct.context import Context, rule
-from intent.construct.fold import open_slices, region_frame, slice_frame, yielded
+from intent.construct.fold import open_slices, slice_frame, yielded
 from intent.construct.frame import Frame
 from intent.construct.held import Held, hold
-from intent.construct.point import Point
+from intent.construct.point import Point, members_of
 from intent.construct.relocate import NotAtHome, relocate
 
 At = tuple[Point, ...]
@@ -21,7 +21,7 @@ At = tuple[Point, ...]
 @rule(kir.RegionScan)
 def region_scan(c: Context, op: kir.RegionScan, index: int, at: At, frame: Frame) -> Point:
     """One output or one component of the final state."""
-    members = frozenset(m for p in at for m in p.members)
+    members = members_of(at)
     if index < op.outputs:
         free = tuple(p for k, p in enumerate(at) if k != op.output_axis)
         key = ("region scan", op.id, index, tuple(p.key for p in free))
@@ -44,13 +44,12 @@ def _loop(
         if output is not None:
             index, free, held = output
             current = c.slices[op.slice_extent]
-            used = c.used_dims(free, frame)
-            along = c.block_point(current.start, current.label, current.extent, current.block, used, frame)
+            along = c.block_point(current.start, current.label, current.extent, current.block, free, frame)
             emit = slice_frame(c, op, op.emit, state, frame, opened.scope)
             where = (*free[: op.output_axis], along, *free[op.output_axis :])
             held.write(c, c.evaluate(op.emit.yields[index], where, emit).fragment, along)
         summarize = slice_frame(c, op, op.summarize, [], frame, opened.scope)
-        step = region_frame(op.apply, [*yielded(c, op.summarize, summarize), *state], frame, opened.scope)
+        step = frame.enter(op.apply, opened.scope, (*yielded(c, op.summarize, summarize), *state))
         return carries.finish(lambda k, home: c.evaluate(op.apply.yields[k], home, step).fragment)
     finally:
         c.slices.pop(op.slice_extent, None)

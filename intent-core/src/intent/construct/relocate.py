@@ -13,7 +13,7 @@ from typing import Final
 from intent import physical as ph
 from intent.construct.context import Context
 from intent.construct.held import Held
-from intent.construct.point import Point
+from intent.construct.point import Point, members_of
 from intent.types.extent import const
 
 COMPARED: Final = 4096
@@ -52,7 +52,7 @@ def relocate(
     At one coordinate, a home that rests on more predicates than are wanted holds too little.
     """
     moved: list[tuple[ph.Dim, Point]] = []
-    wanted = frozenset(m for p in at for m in p.members)
+    wanted = members_of(at)
     for axis, (here, there) in enumerate(zip(home, at, strict=True)):
         if axis not in full and not here.members <= wanted:
             raise NotAtHome(component, axis)

@@ -17,7 +17,7 @@ from intent.construct.context import Context, rule
 from intent.construct.formats import FORMATS, Small, element_axis
 from intent.construct.frame import Frame
 from intent.construct.plan import Inner, serial
-from intent.construct.point import Point
+from intent.construct.point import Point, members_of
 from intent.construct.reduce import mask_dead
 from intent.construct.traversal import Walk, walk_axes
 from intent.types import DType
@@ -39,12 +39,12 @@ def scaled_contract(c: Context, op: kir.ScaledContract, index: int, at: At, fram
     row, column = at
     e = c.emitter
     label = c.analysis.classes.label((op.lhs.id, 1))
-    walk = walk_axes(c, [(0, label, op.lhs.shape[1], serial())], c.used_dims(at, frame), frame)
+    walk = walk_axes(c, [(0, label, op.lhs.shape[1], serial())], at, frame)
     work = F64 if op.result.dtype is F64 else F32
     part = _group(c, op, (row, walk.points[0], column), work, frame)
     step = lambda acc: part if acc is None else e.pointwise("add", acc, part)  # noqa: E731
     total = accumulate(c, walk.loops, e.constant(0.0, work), step, part.dims, op.result.name)
-    return Point(cast_to(c, total, op.result.dtype), row.members | column.members)
+    return Point(cast_to(c, total, op.result.dtype), members_of(at))
 
 
 def _group(c: Context, op: kir.ScaledContract, at: At, work: DType, frame: Frame) -> ph.Fragment:
@@ -56,7 +56,7 @@ def _group(c: Context, op: kir.ScaledContract, at: At, work: DType, frame: Frame
         inner = Inner(mode="serial", size=inner.size)
     label = c.analysis.classes.label(element_axis(op))
     right = set(column.fragment.dims) - set(row.fragment.dims)
-    walk = walk_axes(c, [(0, label, const(op.lhs_group), inner)], c.used_dims(at, frame), frame, before=right)
+    walk = walk_axes(c, [(0, label, const(op.lhs_group), inner)], at, frame, before=right)
     element = walk.points[0]
     lhs = _element(
         c, op.lhs_format, op.lhs, 2, lambda item: c.evaluate(op.lhs, (row, group, item), frame), element

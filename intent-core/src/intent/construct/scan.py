@@ -14,7 +14,7 @@ from intent.construct.combining import Combiner, combiner
 from intent.construct.context import Context, Slice, local_ordinal, rule
 from intent.construct.frame import Frame
 from intent.construct.held import Held, hold
-from intent.construct.point import Point
+from intent.construct.point import Point, members_of
 from intent.construct.pointwise import pointwise_point
 from intent.construct.reduce import mask_dead
 from intent.construct.relocate import pick, relocate
@@ -29,7 +29,7 @@ def scan(c: Context, op: kir.Scan, index: int, at: At, frame: Frame) -> Point:
     """One component of the prefix at ``at``."""
     source = op.operands[0]
     free = tuple(p for k, p in enumerate(at) if k != op.axis)
-    members = frozenset(m for p in at for m in p.members)
+    members = members_of(at)
     inner = c.traversal((source.id, op.axis))
     e = source.shape[op.axis]
     if e in c.slices:
@@ -54,9 +54,7 @@ def _in_slice(
     """The prefix inside the current block of a folded axis: the block's lanes, scanned on their own."""
     e = c.emitter
     combined = combiner(c, op)
-    home = c.block_point(
-        current.start, current.label, current.extent, current.block, c.used_dims(free, frame), frame
-    )
+    home = c.block_point(current.start, current.label, current.extent, current.block, free, frame)
     values = _elements(c, op, free, home, frame, combined, current)
     if current.block == 1:
         return tuple(values)
@@ -130,7 +128,7 @@ def _in_lanes(c: Context, op: kir.Scan, free: At, frame: Frame) -> tuple[Point, 
     if e.const == 1:
         only = Point(c.emitter.index(0), low=const(0), high=const(0))
         return only, tuple(_elements(c, op, free, only, frame, combined))
-    home = c.resident_point(label, e, c.traversal((source.id, op.axis)).size, c.used_dims(free, frame), frame)
+    home = c.resident_point(label, e, c.traversal((source.id, op.axis)).size, free, frame)
     (dim,) = home.fragment.dims
     values = _elements(c, op, free, home, frame, combined)
     return home, _lane_scan(c, op, values, dim, combined, frame)
@@ -158,7 +156,7 @@ def _fill(c: Context, op: kir.Scan, free: At, frame: Frame) -> tuple[Held, ...]:
             "mul", c.emitter.pointwise("floordiv", last, c.emitter.index(block)), c.emitter.index(block)
         )
         start = c.emitter.pointwise("sub", top, loop.counter)
-    point = c.block_point(start, label, e, block, c.used_dims(free, frame), frame)
+    point = c.block_point(start, label, e, block, free, frame)
     values = _elements(c, op, free, point, frame, combined)
     dims = tuple(d for d in values[0].dims if d not in point.fragment.dims)
     accs = tuple(carry(c, loop, v.dtype, dims, r.name) for v, r in zip(values, op.results, strict=True))

@@ -13,7 +13,7 @@ from intent.construct.accumulate import accumulate
 from intent.construct.context import Context, rule
 from intent.construct.contract import free_coordinates
 from intent.construct.frame import Frame
-from intent.construct.point import Point
+from intent.construct.point import Point, members_of
 from intent.construct.pointwise import pointwise_point
 from intent.construct.reduce import mask_dead
 from intent.construct.scaled import cast_to
@@ -37,7 +37,7 @@ def sparse_contract(c: Context, op: kir.SparseContract, index: int, at: At, fram
     left, right = free_coordinates(op.compressed, op.dense, op, at)
     source = (op.compressed.id, axis)
     axes = [(axis, c.analysis.classes.label(source), op.compressed.shape[axis], c.traversal(source))]
-    walk = walk_axes(c, axes, c.used_dims(at, frame), frame)
+    walk = walk_axes(c, axes, at, frame)
     left[axis] = stored = walk.points[axis]
     value = c.evaluate(op.compressed, tuple(left[k] for k in range(op.compressed.rank)), frame)
     right[dense_axis] = _position(c, op, axis, left, stored, frame)
@@ -51,7 +51,7 @@ def sparse_contract(c: Context, op: kir.SparseContract, index: int, at: At, fram
         term = e.emit(ph.Reduce, ((dtype, dims),), operands=(term,), dims=walk.lanes, kind="sum")[0]
     step = lambda acc: term if acc is None else e.pointwise("add", acc, term)  # noqa: E731
     total = accumulate(c, walk.loops, zero, step, term.dims, op.result.name)
-    return Point(total, frozenset(m for p in at for m in p.members))
+    return Point(total, members_of(at))
 
 
 def _position(
@@ -74,6 +74,6 @@ def _position(
     for k in range(1, kept):
         assert slot is not None
         position = e.pointwise("select", e.compare("eq", slot, e.index(k)), positions[k].fragment, position)
-    members = stored.members | frozenset(m for p in positions for m in p.members)
+    members = members_of((stored, *positions))
     first = pointwise_point(c, "mul", (group, Point(e.index(size), low=const(size), high=const(size))))
     return pointwise_point(c, "add", (first, Point(position, members)))

@@ -12,7 +12,7 @@ from intent.construct.context import Context
 from intent.construct.control import bind_counter, open_for
 from intent.construct.copied import Axes, copied_store, steers_itself
 from intent.construct.emission import Scope
-from intent.construct.fold import region_frame, yielded
+from intent.construct.fold import yielded
 from intent.construct.frame import Frame, constant_binding
 from intent.construct.groups import Group
 from intent.construct.old_values import OldValues
@@ -88,7 +88,7 @@ class Runner:
             copied_store(c, op, points, inner, frame)
             return
         old = self._old_values(op, tuple(axis for axis, *_ in inner))
-        walked = walk_axes(c, inner, c.used_dims(points.values(), frame), frame)
+        walked = walk_axes(c, inner, points.values(), frame)
         if walked.loops:
             key = c.resource(op.target)[1]
             # A collision in order reads what the pass before wrote; a store may read it through its value.
@@ -151,9 +151,7 @@ class Runner:
             e = c.analysis.trip_count(op)
             one_by_one = op.id in self.group.ordered or op.id in self.group.steering
             traversal = Inner(mode="serial") if one_by_one else c.traversal(axis)
-            walked = walk_axes(
-                c, [(0, c.analysis.classes.label(axis), e, traversal)], c.used_dims((), frame), frame
-            )
+            walked = walk_axes(c, [(0, c.analysis.classes.label(axis), e, traversal)], (), frame)
             ordinal, loops = walked.points[0], walked.loops
         if loops:
             c.dirty |= self._written(op)
@@ -168,14 +166,12 @@ class Runner:
         point = affine(c, op.begin, op.step, ordinal, frame, value.name)
         if point.low is not None or point.high is not None:
             c.facts.dyn[value.id] = (point.low, point.high)
-        body = Frame(
-            op.body.id,
-            frame,
+        body = frame.enter(
+            op.body,
             c.emitter.current,
-            bindings={value.id: constant_binding(point)},
-            active=frame.active | ordinal.members,
-            lanes=frame.lanes | frozenset(ordinal.fragment.dims),
-            least=frame.least,
+            (constant_binding(point),),
+            under=ordinal.members,
+            lanes=ordinal.fragment.dims,
         )
         self.run(op.body, body)
 
@@ -224,19 +220,14 @@ class Runner:
             first = {k: c.evaluate(op.inits[k], home, frame).fragment for k, home in homes.at.items()}
             opened = open_for(c, op, frame)
             c.dirty |= written
-            body = Frame(
-                op.body.id, frame, opened.scope, active=frame.active, lanes=frame.lanes, least=opened.scope
-            )
-            body.bindings[op.body.args[0].id] = bind_counter(c, op, opened, frame)
             carries = Carries(c, op.results, homes, opened, lambda k, _home: first[k], frame)
-            for k, arg in enumerate(op.body.args[1:]):
-                body.bindings[arg.id] = carries.binding(k)
+            carried = map(carries.binding, range(len(op.results)))
+            body = frame.enter(op.body, opened.scope, (bind_counter(c, op, opened, frame), *carried))
             self.run(op.body, body)
             c.emitter.pin()
             return carries.finish(lambda k, home: c.evaluate(op.body.yields[k], home, body).fragment)
 
         self._bind(op.results, settle(c, op.results, homes, frame, build), homes, frame)
-        c.dirty |= written
 
     def _while(self, op: kir.While, frame: Frame) -> None:
         c = self.c
@@ -248,18 +239,14 @@ class Runner:
             opened = open_while(c, op, frame)
             c.dirty |= written
             carries = Carries(c, op.results, homes, opened, lambda k, _home: first[k], frame)
-            body = region_frame(
-                op.body, [carries.binding(k) for k in range(len(op.results))], frame, opened.scope
-            )
-            body.least = opened.scope
+            body = frame.enter(op.body, opened.scope, map(carries.binding, range(len(op.results))))
             self.run(op.body, body)
             c.emitter.pin()
-            following = region_frame(op.condition, yielded(c, op.body, body), frame, opened.scope)
+            following = frame.enter(op.condition, opened.scope, yielded(c, op.body, body))
             opened.following = uniform_condition(c, op, c.scalar(op.condition.yields[0], following))
             return carries.finish(lambda k, home: c.evaluate(op.body.yields[k], home, body).fragment)
 
         self._bind(op.results, settle(c, op.results, homes, frame, build), homes, frame)
-        c.dirty |= written
 
     def _written(self, op: kir.Op) -> set[str]:
         return self.group.written_in(op)
@@ -276,14 +263,7 @@ class Runner:
             (op.then, condition.fragment),
             (op.orelse, c.emitter.pointwise("not", condition.fragment)),
         ):
-            inner = Frame(
-                region.id,
-                frame,
-                c.emitter.current,
-                active=frame.active | {test},
-                lanes=frame.lanes,
-                least=frame.least,
-            )
+            inner = frame.enter(region, c.emitter.current, under=frozenset({test}))
             self.run(region, inner)
             sides.append([c.evaluate(v, homes.at[k], inner).fragment for k, v in enumerate(region.yields)])
         made = {
@@ -295,7 +275,6 @@ class Runner:
     def _uniform_branch(self, op: kir.If, condition: ph.Fragment, frame: Frame) -> None:
         c = self.c
         homes = self._homes(op.results, frame)
-        before, dirty = dict(c.versions), set(c.dirty)
         sides = self._sides(op, homes, frame)
         wide = {
             k: c.emitter.union((a, b)) for k, (a, b) in enumerate(zip(*(y for _, y in sides), strict=True))
@@ -303,32 +282,30 @@ class Runner:
         if any(set(wide[k]) - set(homes.dims[k]) for k in wide):
             # A side gives more lanes than its home has: both sides again, each with all of them.
             homes.dims = {k: c.emitter.order.sort((*homes.dims[k], *wide[k])) for k in wide}
-            c.versions, c.dirty = dict(before), set(dirty)
             sides = self._sides(op, homes, frame)
         types = tuple((v.dtype, homes.dims[k]) for k, v in enumerate(op.results))
         regions = [ph.Region(args=(), ops=tuple(scope.ops), yields=tuple(yields)) for scope, yields in sides]
         payload: dict[str, Any] = {"condition": condition, "then": regions[0], "orelse": regions[1]}
         scopes = tuple(scope for scope, _ in sides)
         results = c.emitter.place(ph.If, scopes, types, tuple(v.name for v in op.results), **payload)
-        # What either side wrote may have been written.
-        c.dirty |= dirty | self._written(op)
-        c.versions = {k: c.versions.get(k, 0) + 1 for k in {*before, *c.versions}}
         self._bind(op.results, dict(enumerate(results)), homes, frame)
 
     def _sides(self, op: kir.If, homes: Homes, frame: Frame) -> list[tuple[Scope, list[ph.Fragment]]]:
         """Both regions of a branch, built in scopes of their own."""
         c = self.c
-        dirty = set(c.dirty)
+        dirty: set[str] = set(c.dirty)
+        written: set[str] = set()
         found = []
         for region in (op.then, op.orelse):
-            c.dirty = set(dirty)
+            c.dirty, written = set(dirty), written | c.dirty  # the sides do not follow each other
             with c.emitter.nested() as scope:
-                inner = Frame(region.id, frame, scope, active=frame.active, lanes=frame.lanes, least=scope)
+                inner = frame.enter(region, scope)
                 self.run(region, inner)
                 yields = [c.evaluate(v, homes.at[k], inner).fragment for k, v in enumerate(region.yields)]
                 yields = [c.emitter.broadcast(v, homes.dims[k]) for k, v in enumerate(yields)]
                 c.emitter.pin()
             found.append((scope, yields))
+        c.dirty |= written
         return found
 
     # -- allocations and reads that keep their place -------------------------------------------------------------------

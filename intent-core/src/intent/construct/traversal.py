@@ -11,7 +11,7 @@ from intent.construct.context import Context
 from intent.construct.emission import Scope
 from intent.construct.frame import Frame
 from intent.construct.plan import Inner
-from intent.construct.point import Point
+from intent.construct.point import Point, members_of
 from intent.diagnostics import PlanError
 from intent.types import DType, Extent
 from intent.types.dtypes import INDEX
@@ -28,7 +28,6 @@ class OpenLoop:
     end: ph.Fragment
     step: ph.Fragment
     args: list[ph.Fragment] = field(default_factory=list)
-    pending: frozenset[str] = frozenset()
     summary: tuple[ph.Fragment, ...] = ()
 
     def close(
@@ -54,7 +53,7 @@ def open_loop(c: Context, begin: ph.Fragment, end: ph.Fragment, step: ph.Fragmen
     scope = c.emitter.open()
     scope.counted = True
     counter = c.emitter.fragment(INDEX, (), scope, name)
-    return OpenLoop(scope, counter, begin, end, step, pending=frozenset(c.dirty))
+    return OpenLoop(scope, counter, begin, end, step)
 
 
 def carry(
@@ -75,7 +74,6 @@ def close_loop(
 ) -> tuple[ph.Fragment, ...]:
     """End the body and place the loop where its outside references live."""
     c.emitter.close(loop.scope)
-    c.dirty |= loop.pending  # the loop may make no pass, and then its fences did not happen
     body = ph.Region(args=(loop.counter, *loop.args), ops=tuple(loop.scope.ops), yields=yields)
     return c.emitter.place(
         ph.Loop,
@@ -105,21 +103,22 @@ class Walk:
 def walk_axes(
     c: Context,
     axes: list[tuple[int, str, Extent, Inner]],
-    used: frozenset[ph.Dim],
+    at: Iterable[Point],
     frame: Frame,
     before: Iterable[ph.Dim] = (),
 ) -> Walk:
-    """Enter the axes (key, label, extent, traversal), outermost first. The caller closes the loops, last first."""
+    """Enter the axes (key, label, extent, traversal), outermost first, in other lanes than the coordinates ``at``.
+
+    The caller closes the loops, last first.
+    """
     points: dict[int, Point] = {}
     loops: list[OpenLoop] = []
-    lanes: list[ph.Dim] = []
-    members: set[ph.Fragment] = set()
-    before = tuple(before)
+    before, at = tuple(before), tuple(at)
     for key, label, e, inner in axes:
         if e.const == 1:
             points[key] = Point(c.emitter.index(0), low=const(0), high=const(0))
             continue
-        taken = used | set(lanes)
+        taken = (*at, *points.values())
         if e in c.slices:
             current = c.slices[e]
             asking, c.emitter.span = c.emitter.span, current.span
@@ -135,6 +134,5 @@ def walk_axes(
             loops.append(loop)
             point = c.block_point(loop.counter, label, e, step, taken, frame, before)
         points[key] = point
-        lanes += point.fragment.dims
-        members |= point.members
-    return Walk(points, loops, c.emitter.order.sort(lanes), frozenset(members))
+    entered = points.values()
+    return Walk(points, loops, c.emitter.union(p.fragment for p in entered), members_of(entered))

@@ -10,7 +10,7 @@ from intent import physical as ph
 from intent.construct.carried import Carries, Homes, looped
 from intent.construct.context import Context, rule
 from intent.construct.emission import Scope
-from intent.construct.fold import evaluated, region_frame, yielded
+from intent.construct.fold import evaluated, yielded
 from intent.construct.frame import Frame
 from intent.construct.point import Point
 from intent.diagnostics import PlanError
@@ -21,14 +21,16 @@ At = tuple[Point, ...]
 
 @dataclass
 class OpenWhile:
-    """A while loop under construction. ``active`` is carried in front of the values."""
+    """A while loop under construction. ``active`` is carried in front of the values.
+
+    ``least``: where control has come to it: in front of that it might not end.
+    """
 
     scope: Scope
     first: ph.Fragment
-    least: Scope | None
+    least: Scope
     args: list[ph.Fragment] = field(default_factory=list)
     following: ph.Fragment | None = None
-    pending: frozenset[str] = frozenset()
 
     def close(
         self, c: Context, inits: tuple[ph.Fragment, ...], yields: tuple[ph.Fragment, ...]
@@ -38,7 +40,6 @@ class OpenWhile:
         active = c.emitter.fragment(BOOL, (), self.scope, "active")
         tests = [c.emitter.fragment(a.dtype, a.dims, self.scope, a.name) for a in (active, *self.args)]
         c.emitter.close(self.scope)
-        c.dirty |= self.pending  # the loop may make no pass, and then its fences did not happen
         condition = ph.Region(args=tuple(tests), ops=(), yields=(tests[0],))
         body = ph.Region(
             args=(active, *self.args), ops=tuple(self.scope.ops), yields=(self.following, *yields)
@@ -50,10 +51,10 @@ class OpenWhile:
 
 def open_while(c: Context, op: kir.While, frame: Frame) -> OpenWhile:
     """Evaluate the first condition and begin the body."""
-    entry = region_frame(op.condition, evaluated(c, op.inits, frame), frame, c.emitter.current)
+    entry = frame.enter(op.condition, c.emitter.current, evaluated(c, op.inits, frame))
     first = uniform_condition(c, op, c.scalar(op.condition.yields[0], entry))
     c.settle_dirty()
-    return OpenWhile(c.emitter.open(), first, frame.least, pending=frozenset(c.dirty))
+    return OpenWhile(c.emitter.open(), first, frame.scope)
 
 
 def uniform_condition(c: Context, op: kir.While, point: Point) -> ph.Fragment:
@@ -75,10 +76,8 @@ def while_loop(c: Context, op: kir.While, index: int, at: At, frame: Frame) -> P
         carries = Carries(
             c, op.results, homes, opened, lambda k, home: c.evaluate(op.inits[k], home, frame).fragment, frame
         )
-        body = region_frame(
-            op.body, [carries.binding(k) for k in range(len(op.results))], frame, opened.scope
-        )
-        following = region_frame(op.condition, yielded(c, op.body, body), frame, opened.scope)
+        body = frame.enter(op.body, opened.scope, map(carries.binding, range(len(op.results))))
+        following = frame.enter(op.condition, opened.scope, yielded(c, op.body, body))
         opened.following = uniform_condition(c, op, c.scalar(op.condition.yields[0], following))
         return carries.finish(lambda k, home: c.evaluate(op.body.yields[k], home, body).fragment)
 

@@ -11,7 +11,7 @@ from intent.construct.combining import inline
 from intent.construct.context import Context
 from intent.construct.exchange import Target, exchange, indivisible
 from intent.construct.frame import Frame
-from intent.construct.point import Point
+from intent.construct.point import Point, members_of
 from intent.types import Extent
 
 At = tuple[Point, ...]
@@ -30,15 +30,12 @@ def target_of(
     """Evaluate a write's relation; every active predicate guards it."""
     resource, key, owner = c.resource(op.target)
     assumed = op.assumed if isinstance(op, kir.Store) else ()
-    active = frame.active | frozenset(m for p in at for m in p.members)
+    active = frame.active | members_of(at)
     where: Address = address(c, op.relation, shape, assumed, at, frame, op.valid, active)
-    guards = where.members | where.guards | where.tested
     coordinates = tuple(p.fragment for p in (*owner, *where.coordinates))
-    used = frame.lanes | {d for p in (*at, *owner, *where.coordinates) for d in p.fragment.dims}
-    mask = c.emitter.conjunction(guards)
-    dims = c.emitter.order.sort((*used, *(mask.dims if mask is not None else ())))
-    inside: tuple[ph.Proof, ...] = tuple(ph.REGION for _ in owner)
-    return Target(resource, key, coordinates, (*inside, *where.proofs), dims, mask)
+    proofs = (*(ph.REGION for _ in owner), *where.proofs)
+    dims = c.emitter.order.sort(c.used_dims(at, frame))
+    return Target(resource, key, coordinates, proofs, dims, c.emitter.conjunction(where.validity))
 
 
 def write_store(c: Context, op: kir.Store, at: At, frame: Frame, *, snapshot: bool) -> None:
