@@ -240,6 +240,14 @@ def _exp2_f32(call: Call) -> Value:
     return _function("it_exp2_fast" if fast else "exp2f")(call)
 
 
+def _exp_f32(call: Call) -> Value:
+    return _function("it_exp_fast" if call.approximate else "expf")(call)
+
+
+def _sigmoid_f32(call: Call) -> Value:
+    return _function("it_sigmoid_fast" if call.approximate else "it_sigmoid")(call)
+
+
 def _tanh_f32(call: Call) -> Value:
     return _function("it_tanh_fast" if call.approximate else "tanhf")(call)
 
@@ -308,8 +316,10 @@ _FLOAT: Final[dict[tuple[str, str], Entry]] = {
     ("fma", "*"): _fused,
     ("div", "f32"): _div_f32,
     ("div", "f64"): _infix("/", Prec.PRODUCT),
+    ("exp", "f32"): _exp_f32,
     ("exp2", "f32"): _exp2_f32,
     ("exp2", "f64"): _function("exp2"),
+    ("sigmoid", "f32"): _sigmoid_f32,
     ("tanh", "f32"): _tanh_f32,
     ("tanh", "f64"): _function("tanh"),
 }

@@ -20,6 +20,13 @@ def _rsqrt_f64(x):
     return 1.0 / ct.sqrt(x)
 """
 
+EXP_FAST_F32 = """
+def _exp_fast_f32(x):
+    # For what is only rounded to 16 bits: off by 2**-17 at most. The square is subnormal where ct.exp2 is flushed.
+    half = ct.exp2(x * 0.72134752044448170368, flush_to_zero=True)
+    return half * half
+"""
+
 POW = """
 def _pow(x, y):
     return ct.pow(x, y)
@@ -133,6 +140,7 @@ FUNCTIONS: Final[dict[str, str]] = {
     "_floordiv_u64": FLOORDIV_U64,
     "_f64": F64,
     "_rsqrt_f64": RSQRT_F64,
+    "_exp_fast_f32": EXP_FAST_F32,
     "_pow": POW,
     "_to_f32_odd": TO_F32_ODD,
     "_int_to_f32_odd": INT_TO_F32_ODD,

@@ -195,6 +195,10 @@ def _div_f32(call: Call) -> Value:
     return _function("ct.truediv", extra=extra)(call) if extra else _binary("/", Prec.PRODUCT)(call)
 
 
+def _exp_f32(call: Call) -> Value:
+    return _prelude("_exp_fast_f32")(call) if call.approximate else _function("ct.exp")(call)
+
+
 def _exp2_f32(call: Call) -> Value:
     return _function("ct.exp2", extra=", flush_to_zero=True" if call.flush_to_zero else "")(call)
 
@@ -261,7 +265,8 @@ _FLOAT: Final[dict[tuple[str, str], Callable[[Call], Value]]] = {
     ("sqrt", "*"): _function("ct.sqrt"),
     ("rsqrt", "f32"): _function("ct.rsqrt"),
     ("rsqrt", "f64"): _prelude("_rsqrt_f64"),
-    ("exp", "*"): _function("ct.exp"),
+    ("exp", "f32"): _exp_f32,
+    ("exp", "f64"): _function("ct.exp"),
     ("exp2", "f32"): _exp2_f32,
     ("exp2", "f64"): _function("ct.exp2"),
     ("log", "*"): _function("ct.log"),

@@ -8,7 +8,7 @@ from typing import Final
 from intent import physical as ph
 from intent.passes.absorption import absorption
 from intent.passes.divisors import divisors
-from intent.passes.narrowed_division import narrowed_division
+from intent.passes.narrowed import narrowed
 from intent.passes.narrowing import narrowing
 from intent.passes.online import online
 from intent.passes.peeling import peeling
@@ -26,7 +26,7 @@ PASSES: Final[tuple[tuple[str, Pass], ...]] = (
     # Splits the range that narrowing left.
     ("peeling", peeling),
     # Needs only def-use; nothing later makes or removes casts.
-    ("narrowed_division", narrowed_division),
+    ("narrowed", narrowed),
     # Last, so that the others see the quotients of indices as they were made.
     ("divisors", divisors),
 )

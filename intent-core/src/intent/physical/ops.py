@@ -61,7 +61,11 @@ class Lane(Op):
 
 @dataclass(frozen=True, kw_only=True)
 class Pointwise(Op):
-    """``fn`` of ``intent.kir.pointwise.FUNCTIONS``; operands broadcast by dim name; result dims are the union."""
+    """``fn`` of ``intent.kir.pointwise.FUNCTIONS``; operands broadcast by dim name; result dims are the union.
+
+    ``approximate``: the author's permission, or what becomes of the value leaves room for a division, exponential or
+    logistic function that is off by 2**-17 of itself (``intent.passes.narrowed``).
+    """
 
     fn: str = role.attribute()
     operands: tuple[Fragment, ...] = role.operands()

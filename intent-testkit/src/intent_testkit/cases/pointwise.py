@@ -16,6 +16,9 @@ PLANE = sizes("M N", (0, 3), (3, 0), (1, 1), (5, 7), (16, 17), (33, 129))
 NAN, INF = float("nan"), float("inf")
 HARD = (0.0, -0.0, 1.0, -1.0, INF, -INF, NAN, 1e-310, 1e300, -1e300)
 
+# Results that are infinite, that bf16 holds as subnormal numbers, and that only f32 would hold.
+EXTREME = (0.0, -0.0, INF, -INF, NAN, 88.5, 89.5, -87.0, -88.5, -92.0, 92.0, -105.0, 105.0, -17.0, 17.5, 30.5)
+
 FUSED = Tolerance(
     rtol=2.0**-23, atol=2.0**-22, reason="a*b+c of unit-sized values may be one FMA or two roundings"
 )
@@ -29,6 +32,17 @@ def _arithmetic(v: Values) -> dict[str, object]:
             "product": v.x * v.y,
             "quotient": v.x / v.y,
             "negated": -v.x,
+        }
+
+
+def _narrowed(v: Values) -> dict[str, object]:
+    with np.errstate(all="ignore"):
+        fallen = np.exp(-v.x).astype(np.float32).astype(np.float64)  # an f32 value may overflow on the way
+        return {
+            "grown": np.exp(v.x),
+            "weighed": v.scale * fallen / 3.0,
+            "gate": v.x * expit(v.x) * v.scale,
+            "quotient": expit(v.x) / v.scale,
         }
 
 
@@ -99,6 +113,21 @@ CASES = (
         tolerance=ulps(0.52, "f32 arithmetic with a 2 ULP sigmoid, then one rounding to bf16"),
         extents=PLANE,
         segments=(segment("M N"),),
+    ),
+    Case(
+        name="narrowed_factors",
+        kernel=k.narrowed_factors,
+        parameters=(
+            view("x", "f32", "N", among(EXTREME, normal(40))),
+            view("scale", "f32", "N", among((1.0, -1.0, 0.5, -0.75))),
+            *(out(name, "bf16", "N") for name in ("grown", "weighed")),
+            out("gate", "f16", "N"),
+            out("quotient", "bf16", "N"),
+        ),
+        oracle=_narrowed,
+        tolerance=ulps(0.51, "factors off by 2**-17 at most, then one rounding to 16 bits"),
+        extents=LINE,
+        segments=(segment("N"),),
     ),
     Case(
         name="arithmetic_f64",

@@ -35,6 +35,22 @@ def swiglu(gate: I.In[I.bf16, ("M", "N")], up: I.In[I.bf16, ("M", "N")], y: I.Ou
 
 
 @intent.kernel
+def narrowed_factors(
+    x: I.In[I.f32, ("N",)],
+    scale: I.In[I.f32, ("N",)],
+    grown: I.Out[I.bf16, ("N",)],
+    weighed: I.Out[I.bf16, ("N",)],
+    gate: I.Out[I.f16, ("N",)],
+    quotient: I.Out[I.bf16, ("N",)],
+):
+    v, s = x[...], scale[...]
+    grown[...] = I.cast(I.exp(v), I.bf16)
+    weighed[...] = I.cast(s * I.exp(-v) / 3.0, I.bf16)
+    gate[...] = I.cast(v * I.sigmoid(v) * s, I.f16)
+    quotient[...] = I.cast(I.abs(I.sigmoid(v)) / s, I.bf16)
+
+
+@intent.kernel
 def arithmetic_f64(
     x: I.In[I.f64, ("N",)],
     y: I.In[I.f64, ("N",)],

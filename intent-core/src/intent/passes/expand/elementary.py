@@ -19,9 +19,9 @@ _PI_2_LOW: Final = 6.123233995736766e-17
 
 
 def sigmoid(x: Term) -> Term:
-    """The logistic function: the exponential never overflows, and small results keep their precision."""
-    e = (-abs(x)).call("exp")
-    return where(x < 0, e, 1.0) / (1.0 + e)
+    """The logistic function: small results keep their precision, and from 40 on it is 1 without overflow."""
+    e = x.call("minimum", 40.0).call("exp")
+    return e / (1.0 + e)
 
 
 def rsqrt(x: Term) -> Term:

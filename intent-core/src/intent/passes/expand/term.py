@@ -36,10 +36,12 @@ class Writer:
         return self._add(ph.Constant, dtype, (), repr(value), value=value)
 
     def pointwise(self, fn: str, operands: Sequence[Term], dtype: DType) -> Term:
-        """One pointwise operation over the union of its operands' dims."""
+        """One pointwise operation over the union of its operands' dims, approximate where what it stands for is."""
         fragments = tuple(t.fragment for t in operands)
         dims = sorted({d for f in fragments for d in f.dims}, key=self._order.__getitem__)
-        return self._add(ph.Pointwise, dtype, tuple(dims), None, fn=fn, operands=fragments)
+        loose = isinstance(self._for, ph.Pointwise) and self._for.approximate and fn in ("div", "exp")
+        extra = {"approximate": True} if loose else {}
+        return self._add(ph.Pointwise, dtype, tuple(dims), None, fn=fn, operands=fragments, **extra)
 
     def convert(self, node: type[ph.Cast | ph.Bitcast], value: Term, dtype: DType) -> Term:
         """A conversion."""
