@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from intent.provider import ChainTile, MatrixTile, PlanTable, Sized, settings
@@ -49,6 +51,13 @@ def test_a_chain_is_chosen_by_head_and_mask(head, masked, wanted):
 
 def test_rows_longer_than_any_step_take_the_last_one():
     assert [TABLE.row_knobs(n) for n in (1, 8192, 8193, 1 << 20)] == [settings(gangs=n) for n in (4, 4, 8, 8)]
+
+
+def test_long_rows_may_have_settings_of_their_own():
+    assert TABLE.row_knobs(8192, walked=True) == settings(gangs=4)
+    deep = replace(TABLE, long_rows=settings(gangs=8, depth=3))
+    assert deep.row_knobs(8192, walked=True) == settings(gangs=8, depth=3)
+    assert deep.row_knobs(8192) == settings(gangs=4)
 
 
 def test_warps_grow_to_a_count_that_there_is():

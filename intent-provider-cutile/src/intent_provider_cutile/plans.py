@@ -10,10 +10,7 @@ PLANS: Final = PlanTable(
     warps="num_worker_warps",
     warp_counts=(4, 8),
     matrix=(
-        MatrixTile(
-            rows=256, columns=256, least=1024, tiles=256, knobs=settings(num_ctas=2, num_worker_warps=8)
-        ),
-        MatrixTile(least=513, tiles=132, knobs=settings(occupancy=2)),
+        MatrixTile(tiles=132, knobs=settings(occupancy=2)),
         MatrixTile(),
     ),
     chains=(
@@ -29,4 +26,10 @@ PLANS: Final = PlanTable(
         Sized(lanes=8192, knobs=()),
         Sized(lanes=32768, knobs=settings(num_worker_warps=8)),
     ),
+    long_rows=settings(num_worker_warps=8),
+    transposed=settings(num_worker_warps=8),
+    resident=8192,
+    walked=4096,
+    short_rows=4096,
+    narrow_square=128,
 )  # fmt: skip

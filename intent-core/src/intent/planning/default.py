@@ -7,7 +7,7 @@
    axis that fits is resident, so that a row is read once; short rows share an instance. A longer one is walked in
    blocks.
 3. Where memory runs along an owned axis instead of the reduced one (a column sum), that axis gets the lanes.
-4. Everything else is pointwise: a few KB of the widest array an instance along the innermost axis, 64 x 64 elements
+4. Everything else is pointwise: a few KB of the widest array an instance along the innermost axis, a square
    where different accesses find different axes contiguous.
 
 The sizes and the compiler's settings are the provider's: :class:`intent.provider.PlanTable` says which there are.
@@ -249,7 +249,8 @@ class _Planner:
                 block = min(spare, power_of_two(self._size(axis.extent)))
                 self._divide(axis.extent, block)
             instance.append((axis.label, block))
-        self.asked.append(self.table.row_knobs(width * spare))
+        long = any(inner[label].mode == "serial" for label in inside & inner.keys())
+        self.asked.append(self.table.row_knobs(width * spare, walked=long))
         return GroupPlan(instance=tuple(instance), inner=tuple(inner.items()))
 
     def _fit(self, group: Group, inner: dict[str, Inner], inside: set[str]) -> int:
@@ -315,11 +316,12 @@ class _Planner:
         instance = []
         transposed = self._transposes(group)
         widest = max((v.dtype.bytes for v in self.analysis.kernel.views), default=4)
-        budget = 4096 if transposed else self.table.pointwise_bytes // max(2, widest)
+        side = self.table.narrow_square if widest <= 2 else self.table.square
+        budget = side * side if transposed else self.table.pointwise_bytes // max(2, widest)
         for axis in reversed(group.axes):
             block = 1
             if not axis.single and budget > 1:
-                block = min(64 if transposed else budget, power_of_two(self._size(axis.extent)))
+                block = min(side if transposed else budget, power_of_two(self._size(axis.extent)))
                 budget //= block
                 self._divide(axis.extent, block)
             instance.append((axis.label, block))

@@ -65,10 +65,11 @@ class PlanTable:
 
     ``warps``: the setting that says how many warps an instance has, empty without one, and ``warp_counts`` its values,
     ascending. ``matrix``, ``chains``: where operands have at most 16 bits and the target multiplies them; ``exact``:
-    settings of other products. ``rows``: of row programs by their size; ``columns``, ``pointwise`` and ``transposed``:
-    of the others. ``resident``: lanes up to which a row is held at once; a longer one is walked in blocks of
+    settings of other products. ``rows``: of row programs by their size, ``long_rows``: of those that are walked in
+    blocks (None: by the block's size); ``columns``, ``pointwise`` and ``transposed``: of the others. ``resident``: lanes up to which a row is held at once; a longer one is walked in blocks of
     ``walked``. ``short_rows``: elements that short rows have together. ``pointwise_bytes``: of the widest array in a
-    pointwise instance.
+    pointwise instance. ``square``: rows and columns of an instance that transposes, ``narrow_square``: of elements of
+    at most two bytes.
     """
 
     warps: str = ""
@@ -77,6 +78,7 @@ class PlanTable:
     chains: tuple[ChainTile, ...] = (ChainTile(rows=64, masked=True), ChainTile())
     exact: Knobs = ()
     rows: tuple[Sized, ...] = (Sized(lanes=0, knobs=()),)
+    long_rows: Knobs | None = None
     columns: Knobs = ()
     pointwise: Knobs = ()
     transposed: Knobs = ()
@@ -84,6 +86,8 @@ class PlanTable:
     walked: int = 8192
     short_rows: int = 2048
     pointwise_bytes: int = 4096
+    square: int = 64
+    narrow_square: int = 64
 
     def matrix_tile(self, rows: int, columns: int, products: int = 1) -> MatrixTile:
         """The tile for ``rows`` x ``columns`` results of each of ``products`` products that an instance may hold."""
@@ -102,8 +106,10 @@ class PlanTable:
                 return tile
         return self.chains[-1]
 
-    def row_knobs(self, lanes: int) -> Knobs:
+    def row_knobs(self, lanes: int, *, walked: bool = False) -> Knobs:
         """The settings of a row program with ``lanes`` elements at once."""
+        if walked and self.long_rows is not None:
+            return self.long_rows
         return next((step.knobs for step in self.rows if lanes <= step.lanes), self.rows[-1].knobs)
 
     def warps_of(self, knobs: Knobs) -> int:
