@@ -8,11 +8,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from intent.provider.registry import registry
+from intent.runtime.artifact import Artifact
 from intent_testkit.bench import check as checking
 from intent_testkit.bench import measure as measuring
 from intent_testkit.bench import record
 from intent_testkit.bench.check import WrongContender
 from intent_testkit.bench.contender import Contender, Result, Workload
+from intent_testkit.bench.stand_in import gpu
 from intent_testkit.bench.timing import LEAST_ROUNDS, Timing, interleave
 from intent_testkit.bench.workloads import ALL
 
@@ -175,7 +178,31 @@ def test_a_wrong_shape_is_refused():
     workload = _workload([])
     tensors = workload.make(None)
     with pytest.raises(WrongContender, match="shape"):
-        checking.check(TORCH, workload, tensors, lambda: tensors["out"][:2], tensors["x"].double())
+        checking.check(TORCH, workload, tensors, lambda: tensors["out"][:2], reference=tensors["x"].double())
+
+
+def test_a_contender_that_adds_starts_from_the_initial_value():
+    workload = _workload([], initial=0.0)
+    tensors = workload.make(None)
+
+    def call():
+        tensors["out"][...] += tensors["x"]
+        return tensors["out"]
+
+    call()
+    assert checking.check(TORCH, workload, tensors, call, reference=tensors["x"].double()) == 0.0
+
+
+def test_slack_admits_a_coarse_peer_and_only_so_far():
+    workload = _workload([])
+    tensors = workload.make(None)
+    reference = tensors["x"].double()
+    coarse = reference * (1 + 5e-5)
+    with pytest.raises(WrongContender, match="bound 1e-06"):
+        checking.check(TORCH, workload, tensors, lambda: coarse, reference=reference)
+    assert checking.check(TORCH, workload, tensors, lambda: coarse, reference=reference, slack=100.0) > 4e-5
+    with pytest.raises(WrongContender, match="bound 1e-05"):
+        checking.check(TORCH, workload, tensors, lambda: coarse, reference=reference, slack=10.0)
 
 
 def test_the_record_holds_failures(tmp_path):
@@ -214,19 +241,14 @@ def test_the_record_names_its_commit(monkeypatch):
 
 def test_the_lines_are_the_ones_of_the_plan():
     names = [workload.name for workload in ALL]
-    assert len(names) == len(set(names)) >= 18
+    assert len(names) == len(set(names)) >= 40
     for part in (
-        "add",
-        "softmax",
-        "layer norm",
-        "rms norm",
-        "swiglu",
-        "cross entropy",
-        "transpose",
-        "row max",
-        "gemm",
-    ):
-        assert any(part in name for name in names)
+        "add", "swiglu", "transpose", "softmax", "layer norm", "rms norm", "cross entropy", "quantise", "row max",
+        "argmax", "cumsum", "column sum", "sum f32", "histogram", "gather", "scatter add", "CSR", "gemv", "gemm 8191",
+        "gemm bias gelu", "4096x4096x4096 float32", "float8", "batched", "even", "ragged", "conv2d", "attention",
+        "paged decode", "linear attention",
+    ):  # fmt: skip
+        assert any(part in name for name in names), part
 
 
 def test_work_is_what_the_hand_count_gives():
@@ -234,5 +256,51 @@ def test_work_is_what_the_hand_count_gives():
     assert work["add f32 134217728"] == 3 * 4 * 2**27
     assert work["row softmax 16384x4096 bfloat16"] == 2 * 2 * 16384 * 4096
     assert work["gemm 8192x8192x8192 bfloat16"] == 2 * 8192**3
+    assert work["gemm 16x16384x8192 bfloat16"] == 2 * (16 * 8192 + 8192 * 16384 + 16 * 16384)
+    assert work["conv2d 32x256x56x56 3x3 bfloat16"] == 2 * 32 * 56 * 56 * 9 * 256 * 256
+    assert work["CSR matvec 32768 rows of 32 float32"] == 8 * 2**20 + 4 * (32769 + 2 * 32768)
     gemm = next(w for w in ALL if w.name == "gemm 8192x8192x8192 bfloat16")
     assert gemm.rate(2.0) == pytest.approx(2 * 8192**3 / 2e-3 / 1e12)
+
+
+def _drawing(torch):
+    """Give a stand-in torch what the lines draw their inputs with: shapes and dtypes, no memory."""
+
+    def made(*shape, dtype=None, device="cuda"):
+        assert device == "cuda"
+        tensor = bare(*shape, dtype=dtype)
+        tensor.to = lambda other: bare(*shape, dtype=other)
+        tensor.reshape = lambda *other: bare(*other, dtype=dtype)
+        return tensor
+
+    bare = torch.empty
+    torch.empty = torch.randn = torch.rand = made
+    torch.randint = lambda _low, _high, shape, **named: made(*shape, **named)
+    torch.randperm = made
+    torch.tensor = lambda values, **named: made(len(values), **named)
+    return torch
+
+
+OURS = [
+    pytest.param(line, provider, id=f"{line.name}-{provider}")
+    for line in ALL
+    for provider in ("triton", "cutile", "cupy")
+]
+
+
+@pytest.mark.parametrize(("line", "provider"), OURS)
+def test_every_line_has_a_text_for_its_own_extents(line, provider, monkeypatch):
+    monkeypatch.delenv("INTENT_EXECUTION", raising=False)
+    monkeypatch.setattr(type(registry().get(provider)), "available", lambda _: None)
+    texts = []
+
+    def emit(artifact, *arguments):
+        artifact._checked(arguments, {})
+        texts.append(artifact.source)
+
+    monkeypatch.setattr(Artifact, "__call__", emit)
+    with gpu() as (torch, _):
+        tensors = line.make(_drawing(torch))
+        (contender,) = [c for c in line.contenders((provider,)) if c.ours]
+        assert contender.bind(tensors)() is tensors["out"]
+    assert len(texts) == 1

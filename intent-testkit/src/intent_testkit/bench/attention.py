@@ -7,6 +7,7 @@ from typing import Any
 import intent
 from intent_testkit.bench.contender import Contender, Tensors, Workload
 from intent_testkit.bench.contenders import eager, field
+from intent_testkit.bench.inputs import empty, normal
 from intent_testkit.kernels import attention
 
 RELAXED = intent.CompileOptions(numerics="relaxed_normalization")
@@ -17,8 +18,8 @@ def forward(b: int, h: int, n: int, d: int, *, causal: bool) -> Workload:
     """``softmax(Q K^T / sqrt(D)) V`` in bf16; a causal one does half of the operations."""
 
     def make(torch: Any) -> Tensors:
-        q, k, v = (torch.randn(b, h, n, d, device="cuda").to(torch.bfloat16) for _ in range(3))
-        return {"q": q, "k": k, "v": v, "out": torch.empty_like(q)}
+        q, k, v = (normal(torch, b, h, n, d, dtype="bfloat16") for _ in range(3))
+        return {"q": q, "k": k, "v": v, "out": empty(torch, b, h, n, d, dtype="bfloat16")}
 
     def peer(name: str) -> Contender:
         def function(t: Tensors) -> Any:

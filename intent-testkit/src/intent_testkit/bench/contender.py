@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 Tensors = Mapping[str, Any]
 Call = Callable[[], Any]
+Unit = Literal["GB/s", "TFLOP/s"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,12 +16,14 @@ class Contender:
     """One way to compute a workload.
 
     ``bind(tensors)`` returns a call without arguments that computes into, or returns, the output. ``ours``
-    marks this project's providers; the rest are peers.
+    marks this project's providers; the rest are peers. ``slack`` multiplies the line's bounds for a peer that is
+    known to compute more coarsely; the table shows its error.
     """
 
     name: str
     bind: Callable[[Tensors], Call]
     ours: bool = False
+    slack: float = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +34,8 @@ class Workload:
     output in float64 (or exactly) from them. ``work`` is what one call must do at least: bytes moved (each
     input read once, each output written once) or floating-point operations. ``error`` bounds
     ``|out - ref| / |ref|`` in the Euclidean norm and ``worst`` bounds the largest element's error relative to
-    the largest reference element.
+    the largest reference element. ``initial`` fills ``out`` before the check: poison, or 0 where a contender adds to
+    what is there.
     """
 
     name: str
@@ -39,9 +43,10 @@ class Workload:
     reference: Callable[[Tensors], Any]
     contenders: Callable[[tuple[str, ...]], list[Contender]]
     work: float
-    unit: Literal["GB/s", "TFLOP/s"]
+    unit: Unit
     error: float
     worst: float
+    initial: float = 12345.0
 
     def rate(self, milliseconds: float) -> float:
         """Work per time in ``unit``."""

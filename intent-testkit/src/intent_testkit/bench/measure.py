@@ -49,7 +49,7 @@ def _admit(
         call()
         torch.cuda.synchronize()
         result.first_call_s = time.perf_counter() - begin
-        result.error = check(torch, workload, tensors, call, reference)
+        result.error = check(torch, workload, tensors, call, reference=reference, slack=contender.slack)
     except Exception as error:  # noqa: BLE001 -- a peer may fail in any way; the table says how
         result.failure = f"{type(error).__name__}: {str(error).strip()[:500]}"
         return None

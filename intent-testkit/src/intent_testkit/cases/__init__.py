@@ -32,13 +32,16 @@ from intent_testkit.cases import (
     ordered,
     packed,
     pointwise,
+    products,
     ragged,
     reductions,
     scans,
     selection,
+    serving,
     slices,
     softmax,
     states,
+    workloads,
     workspaces,
 )
 from intent_testkit.cases.case import Case
@@ -79,6 +82,9 @@ _FAMILIES = (
     counting,
     workspaces,
     foreseen,
+    workloads,
+    products,
+    serving,
 )
 
 ALL: Final[tuple[Case, ...]] = tuple(case for family in _FAMILIES for case in family.CASES)
