@@ -66,10 +66,12 @@ class PlanTable:
     ``warps``: the setting that says how many warps an instance has, empty without one, and ``warp_counts`` its values,
     ascending. ``matrix``, ``chains``: where operands have at most 16 bits and the target multiplies them; ``exact``:
     settings of other products. ``rows``: of row programs by their size, ``long_rows``: of those that are walked in
-    blocks (None: by the block's size); ``columns``, ``pointwise`` and ``transposed``: of the others. ``resident``: lanes up to which a row is held at once; a longer one is walked in blocks of
-    ``walked``. ``short_rows``: elements that short rows have together. ``pointwise_bytes``: of the widest array in a
-    pointwise instance. ``square``: rows and columns of an instance that transposes, ``narrow_square``: of elements of
-    at most two bytes.
+    blocks (None: by the block's size); ``columns``, ``pointwise`` and ``transposed``: of the others.
+
+    ``resident``: lanes up to which a row is held at once; a longer one is walked in blocks of ``walked``.
+    ``short_rows``: elements that short rows have together. ``pointwise_bytes``: of the widest array in a pointwise
+    instance. ``square``: rows and columns of an instance that transposes, ``narrow_square``: of elements of at most
+    two bytes.
     """
 
     warps: str = ""
