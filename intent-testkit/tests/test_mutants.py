@@ -10,20 +10,21 @@ from pathlib import Path
 import pytest
 
 from intent_testkit.cases import BY_NAME
-from intent_testkit.mutants import Mutant, mutants_of
+from intent_testkit.mutants import Mutant, emitted, mutants_of
 from intent_testkit.mutants.campaign import outcomes
+from intent_testkit.mutants.decisions import DECISIONS
 from intent_testkit.mutants.operators import OPERATORS
 from intent_testkit.mutants.replacing import NotReplaceable, put_in
 from intent_testkit.mutants.right import Right, load, made
 from intent_testkit.mutants.survivors import KNOWN
-from intent_testkit.mutants.trial import Outcome
+from intent_testkit.mutants.trial import Constructed, Outcome
 from intent_testkit.plans import Compiled
 
 
 def _wrong(text: str) -> dict[str, list[str]]:
     """What each operator makes of the nodes of a statement."""
     found: dict[str, list[str]] = {}
-    for fault, operator in OPERATORS.items():
+    for fault, operator in {**OPERATORS, **DECISIONS}.items():
         made = [
             ast.unparse(ast.fix_missing_locations(w)) for n in ast.walk(ast.parse(text)) for w in operator(n)
         ]
@@ -52,6 +53,16 @@ def _wrong(text: str) -> dict[str, list[str]]:
         ("always = e.constant(True, dtype)", "wrong-identity", ["e.constant(False, dtype)"]),
         ("x = a if held else b", "negate-condition", ["a if not held else b"]),
         ("if a and b:\n    c()", "skip-decision", ["b", "a"]),
+        ("fits = high <= limit", "blur-bound", ["high < limit"]),
+        ("held = any(f(x) for x in xs)", "other-question", ["all((f(x) for x in xs))"]),
+        ("kept = [x for x in xs if x.live]", "forget-filter", ["[x for x in xs]"]),
+        ("writer.line(text)", "forget-step", ["pass"]),
+        ("least = bounds.low", "other-side", ["bounds.high"]),
+        ("end = at + size", "other-arithmetic", ["at - size"]),
+        ('total = b.pointwise("add", x, y)', "other-function", ["b.pointwise('sub', x, y)"]),
+        ("order = sorted(dims, reverse=True)", "flip-flag", ["reverse=False"]),
+        ('text = f"{i} < {n}"', "wrong-text", ["f'{i} <= {n}'"]),
+        ('text = f"tl.load({at}, mask={mask})"', "swap-fields", ["f'tl.load({mask}, mask={at})'"]),
     ],
 )
 def test_operators(text: str, fault: str, wrong: list[str]) -> None:
@@ -87,7 +98,7 @@ def _right() -> Right:
 def _trial(mutant: Mutant, case: str) -> Outcome:
     """In a fork, which takes the wrong compiler with it."""
     lines = {mutant.module: {mutant.line: [case]}}
-    (outcome,) = outcomes([mutant], replace(_right(), lines=lines), 1)
+    (outcome,) = outcomes([mutant], Constructed(right=replace(_right(), lines=lines)), 1)
     return outcome
 
 
@@ -124,9 +135,22 @@ def test_code_that_has_run_already_is_not_replaced() -> None:
         put_in(replace(mutant, source=mutant.original))
 
 
+def test_a_provider_that_spells_something_wrong_is_found() -> None:
+    module = "intent_provider_triton.emit.access"
+    right = emitted.watch("triton", [module], every=60)
+    reached = [m for m in mutants_of(module, DECISIONS) if right.cases(module, m.line)]
+    wrong = next(m for m in reached if m.fault == "wrong-text" and m.place == "pointer_of")
+    same = next(m for m in reached if m.fault == "flip-flag" and m.place == "load")
+    (found,), (other,) = outcomes([wrong], right, 1), outcomes([same], right, 1)
+    assert (found.noticed is not None, found.other) == (True, 1)
+    assert other.noticed is None, "where a value has a name changes nothing"
+
+
 def test_reasons_for_survivors_name_mutants_that_exist() -> None:
     known: dict[str, set[str]] = {}
     for name in KNOWN:
-        module = "intent." + name.split(":")[0]
-        known.setdefault(module, {m.name for m in mutants_of(module)})
+        module = name.split(":")[0]
+        module = module if module.startswith("intent_") else f"intent.{module}"
+        operators = {**OPERATORS, **DECISIONS}
+        known.setdefault(module, {m.name for m in mutants_of(module, operators)})
         assert name in known[module], f"{name} is gone: delete its reason"

@@ -13,12 +13,19 @@ from collections import Counter
 from importlib import import_module
 from pathlib import Path
 
-from intent_testkit.mutants.campaign import drawn, outcomes
+from intent.provider.registry import registry
+from intent_testkit.mutants import emitted
+from intent_testkit.mutants.campaign import Known, drawn, outcomes
+from intent_testkit.mutants.decisions import DECISIONS
+from intent_testkit.mutants.operators import OPERATORS
 from intent_testkit.mutants.right import Right, load, watch
 from intent_testkit.mutants.sites import mutants_of
 from intent_testkit.mutants.survivors import KNOWN
+from intent_testkit.mutants.trial import Constructed
 
 ROOMS = ("intent.construct", "intent.passes")
+PROVIDER_ROOMS = ("emit", "casts", "spelling")
+SHARED_ROOM = "intent.provider.emission"
 WANTED = 0.95
 
 
@@ -33,14 +40,23 @@ def main() -> int:
         "--reach", type=Path, help="keep programs and lines of the right compiler in this file, or take it"
     )
     parser.add_argument("--show", type=Path, help="write the mutated module here instead (with --only)")
+    parser.add_argument("--provider", help="faults of what this provider emits, not of construction")
+    parser.add_argument("--every", type=int, default=1, help="with --provider, only each so many-th case")
     options = parser.parse_args()
-    modules = [name for room in ROOMS for name in _modules(room)]
-    found = [m for module in modules for m in mutants_of(module) if re.search(options.only, m.name)]
+    modules = [name for room in _rooms(options.provider) for name in _modules(room)]
+    operators = OPERATORS if options.provider is None else {**OPERATORS, **DECISIONS}
+    found = [
+        m for module in modules for m in mutants_of(module, operators) if re.search(options.only, m.name)
+    ]
     if options.show:
         options.show.write_text(found[0].source, encoding="utf-8")
         return 0
     print(f"{len(found)} places for faults; watching which cases reach them ...", flush=True)
-    right = _right(modules, options.reach)
+    right: Known = (
+        Constructed(right=_right(modules, options.reach))
+        if options.provider is None
+        else emitted.watch(options.provider, modules, options.every)
+    )
     chosen = drawn(found, right, options.each, options.seed)
     tried: Counter[str] = Counter()
     killed: Counter[str] = Counter()
@@ -74,8 +90,19 @@ def _right(modules: list[str], kept: Path | None) -> Right:
     return found
 
 
+def _rooms(provider: str | None) -> tuple[str, ...]:
+    if provider is None:
+        return ROOMS
+    return (
+        SHARED_ROOM,
+        *(f"{registry().get(provider).__module__.split('.')[0]}.{r}" for r in PROVIDER_ROOMS),
+    )
+
+
 def _modules(room: str) -> list[str]:
     package = import_module(room)
+    if not hasattr(package, "__path__"):
+        return [room]
     return sorted(m.name for m in pkgutil.walk_packages(package.__path__, f"{room}."))
 
 

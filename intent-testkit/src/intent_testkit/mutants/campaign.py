@@ -7,13 +7,13 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 
 from intent_testkit.mutants.mutant import Mutant
-from intent_testkit.mutants.right import Right
-from intent_testkit.mutants.trial import Outcome, tried
+from intent_testkit.mutants.replacing import NotReplaceable
+from intent_testkit.mutants.trial import Outcome
 
 SECONDS: Final = 300
 CASES: Final = 30
@@ -21,7 +21,19 @@ CASES: Final = 30
 _FORK: Final = multiprocessing.get_context("fork")
 
 
-def drawn(mutants: Iterable[Mutant], right: Right, each: int, seed: int) -> list[Mutant]:
+class Known(Protocol):
+    """What the right compiler does, and how a wrong one is tried."""
+
+    def cases(self, module: str, line: int) -> list[str]:
+        """The names of the cases that run a line, the most telling first."""
+        ...
+
+    def tried(self, mutant: Mutant, names: Sequence[str]) -> Outcome:
+        """Put the mutant in place of the right compiler, for good, and test what it makes of the cases."""
+        ...
+
+
+def drawn(mutants: Iterable[Mutant], right: Known, each: int, seed: int) -> list[Mutant]:
     """At most ``each`` mutants of every kind of fault, on lines that some case runs; all of them for 0."""
     by_fault: dict[str, list[Mutant]] = {}
     for mutant in mutants:
@@ -35,7 +47,7 @@ def drawn(mutants: Iterable[Mutant], right: Right, each: int, seed: int) -> list
     return chosen
 
 
-def outcomes(mutants: Sequence[Mutant], right: Right, jobs: int) -> Iterator[Outcome]:
+def outcomes(mutants: Sequence[Mutant], right: Known, jobs: int) -> Iterator[Outcome]:
     """Try every mutant, ``jobs`` at a time; in the order in which they end."""
     waiting = list(reversed(mutants))
     running: dict[Connection, tuple[ForkProcess, Mutant, float]] = {}
@@ -53,23 +65,29 @@ def outcomes(mutants: Sequence[Mutant], right: Right, jobs: int) -> Iterator[Out
             if here not in ended and not late:
                 continue
             del running[here]
-            yield _outcome(here if here in ended else None, mutant, right)
+            found = _outcome(here if here in ended else None, mutant, right)
+            if found is not None:
+                yield found
             process.kill()
             process.join()
             here.close()
 
 
-def _child(there: Connection, mutant: Mutant, right: Right) -> None:
-    there.send(tried(mutant, right.cases(mutant.module, mutant.line)[:CASES], right))
+def _child(there: Connection, mutant: Mutant, right: Known) -> None:
+    try:
+        there.send(right.tried(mutant, right.cases(mutant.module, mutant.line)[:CASES]))
+    except NotReplaceable:
+        there.send(None)
     there.close()
 
 
-def _outcome(ended: Connection | None, mutant: Mutant, right: Right) -> Outcome:
+def _outcome(ended: Connection | None, mutant: Mutant, right: Known) -> Outcome | None:
+    """None for a fault in code that has run before it could be put in."""
     cases = len(right.cases(mutant.module, mutant.line))
     if ended is None:
         return Outcome(mutant=mutant, noticed=f"no end after {SECONDS} s", cases=cases)
     try:
-        found: Outcome = ended.recv()
+        found: Outcome | None = ended.recv()
     except EOFError:
         return Outcome(mutant=mutant, noticed="the compiler died", cases=cases)
     return found

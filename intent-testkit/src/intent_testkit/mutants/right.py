@@ -71,7 +71,7 @@ def load(path: Path) -> Right:
 
 def watch(modules: Iterable[str]) -> Right:
     """Make every program of every case once, watching the lines of the modules that run."""
-    files = {_file(module): module for module in modules}
+    files = {file_of(module): module for module in modules}
     tracer = coverage.Coverage(include=list(files), data_file=None, branch=False)
     seconds: dict[str, float] = {}
     programs: dict[str, frozenset[str]] = {}
@@ -142,7 +142,8 @@ def _digest(point: Point, plan: Plan, stages: list[Program]) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
 
 
-def _file(module: str) -> str:
+def file_of(module: str) -> str:
+    """Where the source of an importable module is. Raises ModuleNotFoundError for a name without one."""
     spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError(module)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 import importlib.util
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from intent_testkit.mutants.mutant import Mutant
-from intent_testkit.mutants.operators import OPERATORS
+from intent_testkit.mutants.operators import OPERATORS, Operator
 
 
-def mutants_of(module: str) -> Iterator[Mutant]:
+def mutants_of(module: str, operators: Mapping[str, Operator] = OPERATORS) -> Iterator[Mutant]:
     """All mutants of an importable module, in the order of its text.
 
     Raises ModuleNotFoundError for a name without source.
@@ -23,7 +23,7 @@ def mutants_of(module: str) -> Iterator[Mutant]:
     source = Path(spec.origin).read_text(encoding="utf-8")
     counts: Counter[tuple[str, str]] = Counter()
     for place, node in _placed(ast.parse(source), ""):
-        for fault, operator in OPERATORS.items():
+        for fault, operator in operators.items():
             for wrong in operator(node):
                 mutated, before, after = _spliced(source, node, wrong)
                 if mutated == source:

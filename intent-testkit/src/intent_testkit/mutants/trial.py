@@ -29,6 +29,21 @@ class Outcome:
     other: int = 0
 
 
+@dataclass(frozen=True, kw_only=True)
+class Constructed:
+    """Tries mutants of construction and of passes: only programs that the right compiler does not make are run."""
+
+    right: Right
+
+    def cases(self, module: str, line: int) -> list[str]:
+        """The names of the cases that run a line, the most telling first."""
+        return self.right.cases(module, line)
+
+    def tried(self, mutant: Mutant, names: Sequence[str]) -> Outcome:
+        """Put the mutant in place of the right compiler, for good, and test what it makes of the cases."""
+        return tried(mutant, names, self.right)
+
+
 def tried(mutant: Mutant, names: Sequence[str], right: Right) -> Outcome:
     """Put the mutant in place of the right compiler, for good, and test what it makes of the cases until one fails."""
     put_in(mutant)
