@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 import intent
 import intent.language as I
 
@@ -158,3 +160,40 @@ def local(x: I.In[I.i32, ("M", "N")], y: I.Out[I.i32, ("M", 4)]):
 def test_buffers_are_called_by_their_names(explained):
     _, report = explained(local)
     assert all("'counts'" in reason.text for reason in report.groups[0].joined)
+
+
+@intent.kernel
+def both_parts(x: I.In[I.f32, ("M", "N")], low: I.Out[I.f32, ("M", "N")], high: I.Out[I.f32, ("M", "N")]):
+    low[...] = I.minimum(x[...], 0.0)
+    high[...] = I.maximum(x[...], 0.0)
+
+
+def test_statements_that_read_the_same_elements_are_joined_and_fetch_them_once(explained):
+    _, report = explained(both_parts)
+    (group,) = report.groups
+    (reason,) = group.joined
+    assert reason.because == "reads"
+    assert reason.text == "both read the same elements of 'x' over the same instances; they are fetched once"
+
+
+@intent.kernel
+def turned(x: I.In[I.f32, ("N", "N")], y: I.Out[I.f32, ("N", "N")], z: I.Out[I.f32, ("N", "N")]):
+    y[...] = x[...] + 1.0
+    z[...] = I.transpose(x[...], (1, 0))
+
+
+@intent.fn
+def plus(a, b):
+    return a + b
+
+
+@intent.kernel
+def counted_and_copied(x: I.In[I.i32, ("N",)], y: I.Out[I.i32, ("N",)], n: I.InOut[I.i32, ("K",)]):
+    y[...] = x[...]
+    I.scatter_reduce(n, index=x[...], value=1, combine=plus)
+
+
+@pytest.mark.parametrize("kernel", [turned, counted_and_copied])
+def test_statements_that_read_other_elements_or_collide_stay_apart(explained, kernel):
+    _, report = explained(kernel)
+    assert len(report.groups) == 2

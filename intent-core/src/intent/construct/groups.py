@@ -159,7 +159,28 @@ class Grouping:
             return Joined(first=first, second=second, because="producer", producers=shared)
         if harmless:
             return Apart(first=first, second=second, because="disjoint", names=tuple(sorted(harmless)))
+        if reads := self._read_alike(a, b):
+            return Joined(first=first, second=second, because="reads", names=reads)
         return Apart(first=first, second=second, because="no axis", producers=shared) if shared else None
+
+    def _read_alike(self, a: Unit, b: Unit) -> tuple[str, ...]:
+        """The inputs of which both read the same elements, if neither loses an axis in a group with the other.
+
+        Apart they would fetch them twice.
+        """
+        if not (isinstance(a.op, kir.Store) and isinstance(b.op, kir.Store)):
+            return ()
+        common = common_axes([a, b])
+        if not common or any(len(unit.candidates) != len(common) for unit in (a, b)):
+            return ()
+        place: dict[AxisKey, int] = {key: n for n, (_, keys) in enumerate(common) for key in keys}
+        names = sorted({name for name, _ in _inputs(a, place) & _inputs(b, place)})
+        alone, other, both = (self._shareable(units) for units in ([a], [b], [a, b]))
+        return tuple(names) if names and alone == other == both else ()
+
+    def _shareable(self, units: list[Unit]) -> list[tuple[Extent, bool, bool]]:
+        axes = self._group(units, ()).axes
+        return [(axis.extent, axis.single, axis.exclusive) for axis in axes]
 
     def _conflicts(self, a: Unit, b: Unit) -> tuple[set[str], set[str]]:
         """The alias classes that order the units, and those both write without meeting."""
@@ -286,6 +307,19 @@ class Grouping:
             for r in unit.reads
             if r.op.id not in self.eager
         )
+
+
+def _inputs(unit: Unit, place: dict[AxisKey, int]) -> set[tuple[str, tuple[object, ...]]]:
+    """The inputs that the unit reads at its own point, each with where the axes of the domain are in it."""
+    found: set[tuple[str, tuple[object, ...]]] = set()
+    for read in unit.reads:
+        source = read.op.source
+        if not isinstance(source, kir.View) or source.mode != "in" or None in read.signature:
+            continue
+        located = tuple((place.get(s[0]), s[1]) for s in read.signature if s is not None)
+        if located and all(n is not None for n, _ in located):
+            found.add((source.name, located))
+    return found
 
 
 def _refused(

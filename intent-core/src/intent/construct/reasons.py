@@ -16,12 +16,13 @@ class Joined:
     """Two statements (ids of KIR operations) share a group (spec: kir-to-gpu-program 3).
 
     ``memory``: both use what ``names`` lists (alias classes) and one of them writes it. ``result``: one uses what
-    the other's effect yields. ``producer``: both need a value that is worth computing once.
+    the other's effect yields. ``producer``: both need a value that is worth computing once. ``reads``: both read the
+    same elements of the inputs ``names``, over the same instances.
     """
 
     first: int
     second: int
-    because: Literal["memory", "result", "producer"]
+    because: Literal["memory", "result", "producer", "reads"]
     names: tuple[str, ...] = ()
     producers: tuple[int, ...] = ()
 

@@ -135,6 +135,7 @@ class _Worksets:
             "memory": f"both use {names}, which one of them writes",
             "result": "one uses what the effect of the other yields",
             "producer": f"both need {self._producers(reason.producers)}; it is computed once",
+            "reads": f"both read the same elements of {names} over the same instances; they are fetched once",
         }[reason.because]
         pair = (reason.first, reason.second)
         return Reason(because=reason.because, text=text, statements=pair, groups=(number,))
