@@ -284,3 +284,45 @@ def test_a_data_derived_region_that_ends_before_it_begins_has_no_members(run):
     y, z = np.zeros(3, np.float32), np.zeros(3, np.float32)
     run(ragged_rows, np.array([0, 3, 1, 5], np.int32), members, x, y, z)
     assert y.tolist() == z.tolist() == [11, 0, 11]
+
+
+@kernel
+def members_of_groups(
+    offsets: I.In[I.i32, ("P",)],
+    order: I.In[I.i32, ("N",)],
+    x: I.In[I.f32, ("M",)],
+    y: I.InOut[I.f32, ("M",)],
+    at: I.Out[I.i64, ("N",)],
+    also: I.Out[I.i64, ("N",)],
+):
+    outer = I.domain(0, offsets.shape[0] - 1)
+    groups = I.ragged(outer=outer, members=I.domain(0, order.shape[0]), offsets=offsets, indices=order)
+    for g in I.parallel(outer):
+        for m in I.parallel(groups[g]):
+            y[m] = x[m] * I.cast(g + 1, I.f32)
+        for o, m in I.enumerate(groups[g]):
+            at[offsets[g] + I.cast(o, I.i32)] = I.cast(m, I.i64)
+        for o, m in I.parallel(I.enumerate(groups[g])):
+            also[offsets[g] + I.cast(o, I.i32)] = I.cast(m, I.i64)
+
+
+def test_every_loop_over_a_group_sees_its_members(run):
+    order = np.array([4, 0, 1, 2, 5], np.int32)
+    x, y = np.arange(1, 8, dtype=np.float32), np.zeros(7, np.float32)
+    at, also = np.zeros(5, np.int64), np.zeros(5, np.int64)
+    run(members_of_groups, np.array([0, 2, 2, 5], np.int32), order, x, y, at, also)
+    assert y.tolist() == [1, 6, 9, 0, 5, 18, 0]
+    assert at.tolist() == also.tolist() == order.tolist()
+
+
+@kernel
+def enumerated_nest(x: I.In[I.i32, ("M", "N")], y: I.InOut[I.i32, ("M", "N")]):
+    rows, columns = I.domain(1, x.shape[0]), I.domain(0, x.shape[1])
+    for (o, i), j in I.parallel((I.enumerate(rows), columns)):
+        y[i, j] = x[i, j] * I.cast(o, I.i32)
+
+
+def test_a_nest_counts_where_it_is_enumerated(run):
+    x, y = np.full((3, 2), 5, np.int32), np.zeros((3, 2), np.int32)
+    run(enumerated_nest, x, y)
+    assert y.tolist() == [[0, 0], [0, 0], [5, 5]]

@@ -94,7 +94,12 @@ def point_of(lowering: Lowering, stmt: ast.For, region: Domain, value: Value) ->
 
 
 def bind_point(lowering: Lowering, stmt: ast.For, source: FrontValue, point: Tensor) -> None:
-    """Bind the target: the coordinate, the mapped member, or (ordinal, coordinate)."""
+    """Bind the target of a loop over one region."""
+    bind_target(lowering, stmt.target, member_of(lowering, source, point))
+
+
+def member_of(lowering: Lowering, source: FrontValue, point: Tensor) -> FrontValue:
+    """What a loop's variable is at a point: the coordinate, the mapped member, or (ordinal, coordinate or member)."""
     builder, region = lowering.builder, region_of(source)
     value: FrontValue = point
     if isinstance(source, RaggedGroup) and source.indices is not None:
@@ -106,4 +111,4 @@ def bind_point(lowering: Lowering, stmt: ast.For, source: FrontValue, point: Ten
         if region.step_extent.const != 1:
             ordinal = builder.pointwise("floordiv", ordinal, region.step)
         value = Tuple(items=(ordinal, value))
-    bind_target(lowering, stmt.target, value)
+    return value

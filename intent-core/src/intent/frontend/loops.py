@@ -68,7 +68,9 @@ def _dispatch(
 
 def _is_nest(source: Tuple) -> bool:
     """``I.parallel((rows, columns))``."""
-    return bool(source.items) and all(isinstance(i, Domain) and i.parallel for i in source.items)
+    return bool(source.items) and all(
+        isinstance(i, Domain | RaggedGroup) and region_of(i).parallel for i in source.items
+    )
 
 
 def _refuse_exits(lowering: Lowering, exits: list[ast.stmt]) -> None:

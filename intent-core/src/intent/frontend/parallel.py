@@ -9,7 +9,7 @@ from functools import partial
 from intent.diagnostics import CarryInParallel
 from intent.frontend.conflicts import refuse_conflicts
 from intent.frontend.liveness import assigned
-from intent.frontend.loop_bodies import bind_point, leave_loop, point_of, region_of, runner
+from intent.frontend.loop_bodies import leave_loop, member_of, point_of, region_of, runner
 from intent.frontend.lowering import Lowering
 from intent.frontend.targets import bind_target
 from intent.frontend.values import FrontValue, Tensor, Tuple, Undefined
@@ -36,10 +36,8 @@ def lower_parallel(lowering: Lowering, stmt: ast.For, regions: Sequence[FrontVal
         points.append(point_of(lowering, stmt, region, builder.argument(INDEX, name=name)))
 
     def bind() -> None:
-        if len(regions) == 1:
-            bind_point(lowering, stmt, regions[0], points[0])
-        else:
-            bind_target(lowering, stmt.target, Tuple(items=tuple(points)))
+        found = [member_of(lowering, s, p) for s, p in zip(regions, points, strict=True)]
+        bind_target(lowering, stmt.target, found[0] if len(found) == 1 else Tuple(items=tuple(found)))
 
     runner(lowering, stmt, bind)({})
     for source, (begin, end, step) in zip(reversed(regions), reversed(bounds), strict=True):

@@ -29,7 +29,7 @@ def _domain(call: Call) -> FrontValue:
 
 def _parallel(call: Call) -> FrontValue:
     """The same domains, marked for the loop over them; a tuple of domains is a nest."""
-    return _per_region(call, "domain", lambda region: replace(region, parallel=True))
+    return _per_region(call, "domain", lambda region: replace(region, parallel=True), mapped=True)
 
 
 def _indices(call: Call) -> FrontValue:
@@ -46,15 +46,22 @@ def _end(call: Call) -> FrontValue:
 
 def _enumerate(call: Call) -> FrontValue:
     """Pairs (local ordinal, source coordinate) for a loop."""
-    return _per_region(call, "region", lambda region: replace(region, enumerated=True))
+    return _per_region(call, "region", lambda region: replace(region, enumerated=True), mapped=True)
 
 
-def _per_region(call: Call, parameter: str, of: Callable[[Domain], FrontValue]) -> FrontValue:
+def _per_region(
+    call: Call, parameter: str, of: Callable[[Domain], FrontValue], *, mapped: bool = False
+) -> FrontValue:
+    """``of`` each region; ``mapped``: a group of a ragged relation stays one, so that a loop sees its members."""
+
     def component(front: FrontValue) -> FrontValue:
         region = front.positions if isinstance(front, RaggedGroup) else front
         if not isinstance(region, Domain):
             raise call.wrong_kind(parameter, "a domain or subregion", found=front.describe())
-        return of(region)
+        found = of(region)
+        if mapped and isinstance(front, RaggedGroup) and isinstance(found, Domain):
+            return replace(front, positions=found)
+        return found
 
     found = call.front(parameter)
     if isinstance(found, Record):
