@@ -47,12 +47,8 @@ def copied_store(c: Context, op: kir.Store, owned: dict[int, Point], inner: Axes
     walked = walk_axes(c, inner, owned.values(), frame)
     value = c.evaluate(op.value, _at(op, owned, walked), frame).fragment
     lanes = tuple(d for d in value.dims if d not in walked.lanes)
-    around, c.holding = c.holding, scope
-    held = Held.allocate(
-        c, op.value, lanes, tuple(e for _, _, e, _ in inner), op.value.name or op.target.name
-    )
-    c.holding = around
-    c.hold_scopes[held.buffer.id] = scope
+    extents = tuple(e for _, _, e, _ in inner)
+    held = Held.allocate(c, op.value, lanes, extents, op.value.name or op.target.name, scope)
     held.write(c, value, *(walked.points[axis] for axis, *_ in inner))
     _close(c, walked)
     held.settle(c)

@@ -26,9 +26,15 @@ class Held:
 
     @classmethod
     def allocate(
-        cls, c: Context, value: kir.Value, lanes: tuple[ph.Dim, ...], extents: tuple[Extent, ...], name: str
+        cls,
+        c: Context,
+        value: kir.Value,
+        lanes: tuple[ph.Dim, ...],
+        extents: tuple[Extent, ...],
+        name: str,
+        scope: Scope | None = None,
     ) -> Held:
-        """A fresh buffer; the allocation stands before the loop that is being built."""
+        """A fresh buffer of ``scope``, by default of the one that :func:`hold` fills buffers for."""
         shape = []
         for e in extents:
             bound = c.analysis.upper_bound(e)
@@ -37,7 +43,7 @@ class Held:
                     f"extent {e} is not known before launch, so {name} cannot be held in a buffer"
                 )
             shape.append(bound)
-        inner, c.emitter.current = c.emitter.current, c.holding
+        inner, c.emitter.current = c.emitter.current, scope or c.holding
         held = cls.begin(c, value.dtype, lanes, tuple(shape), name)
         c.emitter.current = inner
         return held
@@ -136,7 +142,5 @@ def hold(
             helds = fill()
     finally:
         c.holding = around
-    for held in helds:
-        c.hold_scopes[held.buffer.id] = scope
     c.holds[key] = (scope, helds)
     return helds

@@ -42,11 +42,8 @@ class OldValues:
         along = tuple(at[k] for k in self.walked)
         inner = {d for p in along for d in p.fragment.dims}
         lanes = tuple(d for d in fragment.dims if d not in inner)
-        around, c.holding = c.holding, self.scope
         extents = tuple(result.shape[k] for k in self.walked)
-        held = Held.allocate(c, result, lanes, extents, result.name or "old")
-        c.holding = around
-        c.hold_scopes[held.buffer.id] = self.scope
+        held = Held.allocate(c, result, lanes, extents, result.name or "old", self.scope)
         held.write(c, fragment, *along)
         self.helds.append(held)
 
