@@ -254,3 +254,62 @@ def test_masked_members_count_for_nothing_in_their_lane(stages, rng, relaxed, tw
     made = stages(valid, BLOCKS, given, wanted, tolerance=1e-5, permissions=relaxed, TWICE=twice)
     assert not in_loops(made, Reduce)
     assert made.changed("narrowing")
+
+
+LONG = {"axis_N": 4096, "axis_M": 1}
+
+
+@pytest.mark.parametrize("n", [1, 1025, 4096, 9000])
+def test_a_long_block_is_taken_in_parts_side_by_side(stages, rng, relaxed, n):
+    """Four members a lane and pass are rescaled once: five exponentials, and carries of a quarter of the lanes."""
+    x = f32(rng, 2, n) * 8
+    x[1, n // 2 :] = -np.inf
+    x[1, 0] = 1
+    wide = x.astype(np.float64)
+    top = wide.max(1)
+    wanted = {"y": top + np.log(np.exp(wide - top[:, None]).sum(1))}
+    made = stages(log_sum_exp, LONG, {"x": x, "y": empty(2)}, wanted, tolerance=1e-5, permissions=relaxed)
+    assert not in_loops(made, Reduce)
+    assert len(in_loops(made, Pointwise, "exp")) == 5 * len(made.loops())
+    assert {d.size for loop in made.loops() for r in loop.results for d in r.dims} == {1024}
+
+
+def test_parts_of_masked_rows_with_weights(stages, rng, relaxed):
+    """A mask, a weight that is read beside, one that depends on the place, and a factor for behind the loop."""
+
+    @intent.kernel
+    def weighed(
+        x: I.In[I.f32, ("M", "N")],
+        w: I.In[I.f32, ("N",)],
+        length: I.In[I.i32, ("M",)],
+        y: I.Out[I.f32, ("M",)],
+    ):
+        places = I.indices(I.domain(0, x.shape[1]))
+        inside = places[None, :] < I.cast(length[...], I.index)[:, None]
+        v = I.mask(x[...], inside, -I.inf)
+        e = I.exp(v - I.reduce.max(v, axis=1)[:, None])
+        p = e / I.reduce.sum(e, axis=1)[:, None]
+        y[...] = I.reduce.sum(p * w[...][None, :] * I.cast(places, I.f32)[None, :], axis=1)
+
+    x, w, length = f32(rng, 3, 9001), f32(rng, 9001), np.array([1, 4097, 9001], np.int32)
+    e = np.where(np.arange(9001) < length[:, None], np.exp(x.astype(np.float64)), 0)
+    wanted = {"y": (e / e.sum(1, keepdims=True) * w * np.arange(9001)).sum(1)}
+    given = {"x": x, "w": w, "length": length, "y": empty(3)}
+    made = stages(weighed, LONG, given, wanted, tolerance=2e-3, permissions=relaxed)
+    assert not in_loops(made, Reduce)
+    assert {d.size for loop in made.loops() for r in loop.results for d in r.dims} == {1024}
+
+
+def test_a_reduction_over_another_axis_inside_the_walk_is_made_for_every_part(stages, rng, relaxed):
+    @intent.kernel
+    def shared(x: I.In[I.f32, ("M", "N")], w: I.In[I.f32, ("K", "N")], y: I.Out[I.f32, ("M",)]):
+        v = x[...] + I.reduce.sum(w[...], axis=0)[None, :]
+        m = I.reduce.max(v, axis=1)
+        y[...] = m + I.log(I.reduce.sum(I.exp(v - m[:, None]), axis=1))
+
+    x, w = f32(rng, 2, 4500), f32(rng, 3, 4500)
+    v = x.astype(np.float64) + w.sum(0)
+    wanted = {"y": v.max(1) + np.log(np.exp(v - v.max(1, keepdims=True)).sum(1))}
+    given = {"x": x, "w": w, "y": empty(2)}
+    made = stages(shared, LONG, given, wanted, tolerance=1e-5, permissions=relaxed)
+    assert {d.size for loop in made.loops() for r in loop.results for d in r.dims} == {1024}

@@ -29,6 +29,7 @@ class Builder:
     """
 
     def __init__(self, program: ph.Program) -> None:
+        self.dims = program.dims
         self._order = {dim: k for k, dim in enumerate(program.dims)}
         self._ids = count(1 + last_id(program))
         self.known = Known()
@@ -77,6 +78,15 @@ class Builder:
     def sort(self, dims: Iterable[ph.Dim]) -> tuple[ph.Dim, ...]:
         """Dims in the program's order, each once."""
         return tuple(sorted(set(dims), key=self._order.__getitem__))
+
+    def part(self, dim: ph.Dim, count: int) -> ph.Dim:
+        """A lane dim for one of ``count`` equal parts of another one, next to it in the program's order."""
+        made = replace(dim, name=f"{dim.name}_{count}", size=dim.size // count)
+        if made not in self._order:
+            at = self.dims.index(dim) + 1
+            self.dims = (*self.dims[:at], made, *self.dims[at:])
+            self._order = {d: k for k, d in enumerate(self.dims)}
+        return made
 
     def union(self, fragments: Iterable[ph.Fragment]) -> tuple[ph.Dim, ...]:
         """The dims of a pointwise result."""

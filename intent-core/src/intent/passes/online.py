@@ -21,7 +21,7 @@ from dataclasses import replace
 from intent import physical as ph
 from intent.passes.building import Builder
 from intent.passes.copying import EFFECTS
-from intent.passes.lanes import by_lanes, lane_body, lanes_joined
+from intent.passes.lanes import by_lanes, lane_body, lanes_joined, parts_of
 from intent.passes.normalisation import Peak, Sum
 from intent.passes.permissions import Permissions
 from intent.passes.rewriting import rewrite_regions
@@ -166,13 +166,20 @@ def _joined(b: Builder, peak: Peak, sums: list[Sum], waiting: list[ph.Op]) -> bo
     loop = peak.loop
     counter = b.renewed(loop.body.args[0])
     lanes = by_lanes(peak, sums)
+    parts = parts_of(b, peak, sums) if lanes else None
     kept = loop.result.dims if lanes else tuple(d for d in peak.of.dims if d not in peak.dims)
-    m = b.fragment(peak.of.dtype, kept, peak.value.name)
-    outcomes = [s.share.loop.result if lanes else s.value for s in sums]
-    carries = [b.renewed(f) for f in outcomes]
+    m, *carries = [
+        b.fragment(f.dtype, parts.dims(dims) if parts else dims, f.name)
+        for f, dims in [
+            (peak.value, kept),
+            *((s.value, s.share.loop.result.dims if lanes else s.value.dims) for s in sums),
+        ]
+    ]
     with b.region() as ops:
-        make = lane_body if lanes else slice_body
-        made = make(b, peak, sums, counter, (m, *carries))
+        if lanes:
+            made = lane_body(b, peak, sums, counter, (m, *carries), parts)
+        else:
+            made = slice_body(b, peak, sums, counter, (m, *carries))
     if made is None:
         return False
     yields, summary = made
@@ -192,7 +199,7 @@ def _joined(b: Builder, peak: Peak, sums: list[Sum], waiting: list[ph.Op]) -> bo
         )
     )
     if lanes:
-        lanes_joined(b, peak, sums, carried, results)
+        lanes_joined(b, peak, sums, carried, results, parts)
     pending = [(s, r) for s, r in zip(sums, results[1:], strict=True) if s.share.after]
     return _behind(b, waiting, pending)
 

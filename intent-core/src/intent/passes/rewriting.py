@@ -91,7 +91,7 @@ def rewrite_regions(
     segments = tuple(
         replace(s, body=remove_dead(body)) for s, body in zip(program.segments, changed, strict=True)
     )
-    return replace(program, segments=segments)
+    return replace(program, segments=segments, dims=builder.dims)
 
 
 def _settled(
