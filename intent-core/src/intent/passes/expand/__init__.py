@@ -82,8 +82,5 @@ def _inside(op: ph.Op, wanted: Collection[str], writer: Writer) -> ph.Op:
 def _expanded(op: ph.Pointwise, writer: Writer) -> list[ph.Op]:
     """The operations that compute the result of ``op`` under the same id."""
     rewrite, through_f64 = EXPANSIONS[op.fn]
-    dtype = op.result.dtype
-    wide = F64 if through_f64 or dtype is F64 else F32
-    writer.begin(op)
-    operands = [writer.term(f).cast(wide) for f in op.operands]
-    return writer.finish(rewrite(*operands), op)
+    wide = F64 if through_f64 or op.result.dtype is F64 else F32
+    return writer.stand_in(op, rewrite, wide)

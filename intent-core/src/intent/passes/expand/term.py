@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from intent import physical as ph
-from intent.physical.walk import last_id
+from intent.passes.building import Builder
 from intent.types import DType
 from intent.types.dtypes import BOOL
 
@@ -14,64 +14,41 @@ Number = int | float
 
 
 class Writer:
-    """Collects the operations that stand for one."""
+    """Makes the operations that stand for one: they have its line, its origin and its name."""
 
     def __init__(self, program: ph.Program) -> None:
-        self._last = last_id(program)
-        self._order = {dim: k for k, dim in enumerate(program.dims)}
-        self._ops: list[ph.Op] = []
-        self._known: dict[object, ph.Fragment] = {}
-        self._for: ph.Op | None = None
+        self._build = Builder(program)
+        self._name = ""
+        self._loose = False
 
-    def begin(self, op: ph.Op) -> None:
-        """Start the operations that stand for ``op``."""
-        self._ops, self._known, self._for = [], {}, op
-
-    def term(self, fragment: ph.Fragment) -> Term:
-        """A value of the program."""
-        return Term(self, fragment)
+    def stand_in(self, op: ph.Pointwise, rewrite: Callable[..., Term], wide: DType) -> list[ph.Op]:
+        """The operations of ``rewrite`` of the operands as ``wide``; the last one defines the result of ``op``."""
+        self._build.span, self._build.origin = op.span, op.origin
+        self._name, self._loose = op.result.name, op.approximate
+        with self._build.region(alone=True) as made:
+            operands = [Term(self, f).cast(wide) for f in op.operands]
+            result = rewrite(*operands).cast(op.result.dtype)
+            if not made or made[-1].results != (result.fragment,):
+                self.convert(ph.Cast, result, op.result.dtype)
+        made[-1] = replace(made[-1], results=op.results)
+        return made
 
     def constant(self, value: bool | Number, dtype: DType) -> Term:
         """A scalar literal."""
-        return self._add(ph.Constant, dtype, (), repr(value), value=value)
+        return Term(self, self._build.constant(value, dtype))
 
     def pointwise(self, fn: str, operands: Sequence[Term], dtype: DType) -> Term:
         """One pointwise operation over the union of its operands' dims, approximate where what it stands for is."""
-        fragments = tuple(t.fragment for t in operands)
-        dims = sorted({d for f in fragments for d in f.dims}, key=self._order.__getitem__)
-        loose = isinstance(self._for, ph.Pointwise) and self._for.approximate and fn in ("div", "exp")
-        extra = {"approximate": True} if loose else {}
-        return self._add(ph.Pointwise, dtype, tuple(dims), None, fn=fn, operands=fragments, **extra)
+        fragments = (t.fragment for t in operands)
+        loose = self._loose and fn in ("div", "exp")
+        return Term(
+            self, self._build.pointwise(fn, *fragments, dtype=dtype, name=self._name, approximate=loose)
+        )
 
     def convert(self, node: type[ph.Cast | ph.Bitcast], value: Term, dtype: DType) -> Term:
         """A conversion."""
-        return self._add(node, dtype, value.fragment.dims, None, value=value.fragment)
-
-    def finish(self, result: Term, op: ph.Op) -> list[ph.Op]:
-        """The operations made since ``begin``, the last of which now defines the result of ``op``."""
-        result = result.cast(op.result.dtype)
-        if not self._ops or self._ops[-1].results != (result.fragment,):
-            result = self.convert(ph.Cast, result, op.result.dtype)
-        self._ops[-1] = replace(self._ops[-1], results=op.results)
-        return self._ops
-
-    def _add(
-        self, node: type[ph.Op], dtype: DType, dims: tuple[ph.Dim, ...], exact: object, **payload: object
-    ) -> Term:
-        assert self._for is not None
-        key = (node, dtype, exact, tuple(payload.items()))
-        if key not in self._known:
-            fragment = ph.Fragment(id=self._fresh(), dtype=dtype, dims=dims, name=self._for.result.name)
-            made = node(
-                id=self._fresh(), results=(fragment,), origin=self._for.origin, span=self._for.span, **payload
-            )
-            self._ops.append(made)
-            self._known[key] = fragment
-        return Term(self, self._known[key])
-
-    def _fresh(self) -> int:
-        self._last += 1
-        return self._last
+        made = self._build.add(node, dtype, value.fragment.dims, name=self._name, value=value.fragment)
+        return Term(self, made)
 
 
 class Term:
