@@ -22,7 +22,7 @@ is written as ``if constexpr (x_divisor >= 16 && x_stride_1_is_one && ...)`` or 
 Rules that launch and emulation rely on:
 
 - The grid is one-dimensional and exactly as long as the program space; the block has ``threads`` threads.
-- All shared memory is ``it_shared`` (an array of ``shared_bytes`` bytes, aligned to 128, declared by the prelude); the
+- All shared memory is ``it_shared`` (an array of ``shared_bytes`` bytes, aligned to 1024, declared by the prelude); the
   text cuts it into pieces by pointers of constant offset.
 - Global and shared memory are touched only through functions of the prelude that take the base pointer (the
   argument itself for a view or a workspace buffer, the piece for shared memory) and an index; emulation checks bounds

@@ -1,6 +1,6 @@
 #ifndef IT_MEMORY_CUH
 #define IT_MEMORY_CUH
-extern __shared__ __align__(128) unsigned char it_shared[];
+extern __shared__ __align__(1024) unsigned char it_shared[];
 
 // The piece of shared memory of `count` elements from byte `bytes` on.
 template <class T> IT_FN T* it_piece(int bytes, int count) { return reinterpret_cast<T*>(it_shared + bytes); }
