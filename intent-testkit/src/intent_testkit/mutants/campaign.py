@@ -16,8 +16,6 @@ from intent_testkit.mutants.replacing import NotReplaceable
 from intent_testkit.mutants.trial import Outcome
 
 SECONDS: Final = 300
-CASES: Final = 30
-"""Most cases that one mutant is tried on."""
 _FORK: Final = multiprocessing.get_context("fork")
 
 
@@ -75,7 +73,7 @@ def outcomes(mutants: Sequence[Mutant], right: Known, jobs: int) -> Iterator[Out
 
 def _child(there: Connection, mutant: Mutant, right: Known) -> None:
     try:
-        there.send(right.tried(mutant, right.cases(mutant.module, mutant.line)[:CASES]))
+        there.send(right.tried(mutant, right.cases(mutant.module, mutant.line)))
     except NotReplaceable:
         there.send(None)
     there.close()

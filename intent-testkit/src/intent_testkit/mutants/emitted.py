@@ -23,6 +23,7 @@ from intent.physical import Program
 from intent.provider.registry import registry
 from intent_testkit.cases import ALL
 from intent_testkit.cases.case import Case
+from intent_testkit.mutants import operations
 from intent_testkit.mutants.mutant import Mutant
 from intent_testkit.mutants.replacing import put_in
 from intent_testkit.mutants.right import file_of, telling_first
@@ -33,11 +34,16 @@ from intent_testkit.suite import Suite
 
 TEXTS: Final = 12
 """Most other texts of one mutant that are run."""
+CASES, TESTS = 20, 60
+"""Most cases and most tests of operations that one mutant is tried on."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Emitted:
-    """Programs of the cases for one provider, digests of their texts, and which cases run which lines."""
+    """Programs of the cases for one provider, digests of their texts, and which cases run which lines.
+
+    The tests of single operations count as cases too; they are run whatever the text.
+    """
 
     provider: str
     programs: dict[str, list[tuple[Point, Plan, Program]]] = field(default_factory=dict)
@@ -59,6 +65,14 @@ class Emitted:
     def tried(self, mutant: Mutant, names: Sequence[str]) -> Outcome:
         """Put the mutant in place of the right provider, for good, and run what it spells otherwise."""
         put_in(mutant)
+        tests = [name for name in names if "::" in name]
+        noticed, other = self._texts_tried([name for name in names if "::" not in name][:CASES])
+        if noticed is None and tests:
+            noticed = operations.failure(self.provider, tests[:TESTS])
+        return Outcome(mutant=mutant, noticed=noticed, cases=len(names), other=other)
+
+    def _texts_tried(self, names: Sequence[str]) -> tuple[str | None, int]:
+        """What failed, and in how many cases there was another text until then."""
         other = ran = 0
         noticed: str | None = None
         try:
@@ -72,7 +86,7 @@ class Emitted:
                     break
         except Exception as error:  # noqa: BLE001 -- whatever it is, the fault was noticed
             noticed = f"{name}: {type(error).__name__}: {' '.join(str(error).split())[:160]}"
-        return Outcome(mutant=mutant, noticed=noticed, cases=len(names), other=other)
+        return noticed, other
 
     def _check(self, point: Point, plan: Plan) -> None:
         constexprs = dict(point.case.constexprs)
@@ -84,8 +98,11 @@ class Emitted:
             )
 
 
-def watch(provider: str, modules: Iterable[str], every: int = 1) -> Emitted:
-    """Spell the programs of every case (of each ``every``-th one), watching the lines of the modules that run."""
+def watch(provider: str, modules: Iterable[str], every: int = 1, *, tests: bool = True) -> Emitted:
+    """Spell the programs of every case (of each ``every``-th one), watching the lines of the modules that run.
+
+    ``tests``: also run the tests of single operations.
+    """
     found = Emitted(provider=provider)
     for case in ALL[::every]:
         found.programs[case.name] = list(_programs(case, provider))
@@ -99,6 +116,8 @@ def watch(provider: str, modules: Iterable[str], every: int = 1) -> Emitted:
             began = time.perf_counter()
             found.texts[name] = frozenset(digest for *_, digest in found.spelled(name))
             seconds[name] = time.perf_counter() - began
+        if tests:
+            seconds |= operations.watched(provider, tracer.switch_context)
     finally:
         tracer.stop()
     data = tracer.get_data()
