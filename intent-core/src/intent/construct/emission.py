@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from intent import physical as ph
@@ -293,10 +293,3 @@ def _freeze(value: Any) -> Any:
     if isinstance(value, ph.Region):
         return id(value)
     return value
-
-
-def payload_fields(op: ph.Op) -> dict[str, Any]:
-    """The fields of an operation besides identity, results and source."""
-    return {
-        f.name: getattr(op, f.name) for f in fields(op) if f.name not in ("id", "results", "origin", "span")
-    }

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from intent.physical import Dim, Guard, ScalarParam
+from intent.physical import Dim, ScalarParam
 from intent.provider.emission import Bounds, Namer
-from intent.types.extent import Atom
 from intent_provider_cupy.emit.extents import ExtentWriter
 from intent_provider_cupy.emit.scratch import Scratch
 from intent_provider_cupy.emit.signature import SignatureBuilder
@@ -26,8 +24,6 @@ class Context:
     threads: int
     widest: int = 16
     stages: int = 1
-    guarded: dict[Atom, int] = field(default_factory=dict)
-    """Divisors of symbols and scalars that every launch of the program has."""
     tensor_cores: bool = False
     """Whether some contraction runs on tensor cores."""
     program_id: str = ""
@@ -52,17 +48,6 @@ class Context:
         if (dim, kind) not in self.special:
             self.special[dim, kind] = self.namer.fresh(f"{dim.name}_{kind}")
         return self.special[dim, kind]
-
-
-def guarded_divisors(guards: Iterable[Guard]) -> dict[Atom, int]:
-    """What guards on single symbols say about divisors."""
-    found: dict[Atom, int] = {}
-    for guard in guards:
-        (term, *others) = guard.extent.terms or (((), 0),)
-        monomial, k = term
-        if guard.kind != "at_most" and not others and len(monomial) == 1 and k == 1 and guard.bound > 0:
-            found[monomial[0]] = max(guard.bound, found.get(monomial[0], 1))
-    return found
 
 
 @dataclass

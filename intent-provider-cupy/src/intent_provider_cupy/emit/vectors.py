@@ -109,9 +109,9 @@ class _Prover:
         return any(self.multiple(o, of) for o in op.operands)
 
     def multiple_extent(self, extent: Extent, of: int) -> bool:
-        """Whether ``of`` divides an extent, given the divisors of its symbols."""
+        """Whether ``of`` divides an extent, if the layout has it divide one symbol of each term."""
         for monomial, k in extent.terms:
-            if k % of == 0 or any(k * self.body.context.guarded.get(a, 1) % of == 0 for a in monomial):
+            if k % of == 0:
                 continue
             symbol = next((a for a in monomial if isinstance(a, Symbol)), None)
             if symbol is None:

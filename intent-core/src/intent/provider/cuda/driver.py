@@ -115,10 +115,6 @@ class Device:
         finally:
             _check(cuda, cuda.cuCtxPopCurrent_v2(ctypes.byref(found)), "cuCtxPopCurrent")
 
-    def is_current(self) -> bool:
-        found = ctypes.c_void_p()
-        return not library().cuCtxGetCurrent(ctypes.byref(found)) and found.value == self.context
-
     def load(self, cubin: bytes, name: str, shared: int) -> ctypes.c_void_p:
         """The function ``name`` of a cubin, allowed to use ``shared`` bytes of dynamic shared memory."""
         cuda, module, function = library(), ctypes.c_void_p(), ctypes.c_void_p()

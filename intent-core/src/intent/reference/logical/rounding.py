@@ -16,8 +16,6 @@ from intent.types import DType
 
 Array = NDArray[Any]
 
-F32_DIGITS = 24
-
 
 def convert(x: Array, source: DType, target: DType) -> Array:
     """``x`` of type ``source`` as ``target``; every element is rounded at most once."""
