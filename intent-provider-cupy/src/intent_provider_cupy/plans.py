@@ -31,6 +31,8 @@ PLANS: Final = PlanTable(
         Sized(lanes=8192, knobs=settings(num_warps=8)),
         Sized(lanes=32768, knobs=settings(num_warps=32)),
     ),
+    long_rows=settings(num_warps=16),
+    resident=16384,
     columns=settings(num_warps=4),
     pointwise=settings(num_warps=4),
     transposed=settings(num_warps=8),
