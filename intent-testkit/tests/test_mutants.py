@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -13,7 +14,8 @@ from intent_testkit.cases import BY_NAME
 from intent_testkit.mutants import Mutant, emitted, mutants_of
 from intent_testkit.mutants.campaign import outcomes
 from intent_testkit.mutants.decisions import DECISIONS
-from intent_testkit.mutants.operators import OPERATORS
+from intent_testkit.mutants.expense import dearer, together
+from intent_testkit.mutants.operators import OPERATORS, mark_unordered
 from intent_testkit.mutants.replacing import NotReplaceable, put_in
 from intent_testkit.mutants.right import Right, load, made
 from intent_testkit.mutants.survivors import KNOWN
@@ -79,6 +81,13 @@ def test_every_fault_has_places_in_construction_and_each_is_still_python() -> No
     assert {m.fault for m in found} >= OPERATORS.keys() - {"swap-extreme"}
 
 
+def test_sequences_without_an_order_are_not_swapped() -> None:
+    tree = ast.parse("x = e.sort((*a, *b))\nfor y in (*a, *b):\n    pass\nz = f((*a, *b))")
+    mark_unordered(tree)
+    swap = OPERATORS["swap-operands"]
+    assert [ast.unparse(w) for n in ast.walk(tree) for w in swap(n)] == ["(*b, *a)"]
+
+
 def test_a_name_that_is_no_module() -> None:
     with pytest.raises(ModuleNotFoundError):
         list(mutants_of("intent.nothing"))
@@ -89,10 +98,9 @@ def _right() -> Right:
     """Programs of a few cases, with no lines: the cases are named here."""
     names = ("softmax", "rolling_hash", "prefix_plus_transpose")
     compiled = {name: Compiled(BY_NAME[name]) for name in names}
-    programs = {
-        name: frozenset(digest for *_, digest in made(c, passes=False)) for name, c in compiled.items()
-    }
-    return Right(lines={}, programs=programs, compiled=compiled)
+    programs = {name: frozenset(m.digest for m in made(c, passes=False)) for name, c in compiled.items()}
+    costs = {name: together(m.expense for m in made(c, passes=False)) for name, c in compiled.items()}
+    return Right(lines={}, programs=programs, expenses=costs, compiled=compiled)
 
 
 def _trial(mutant: Mutant, case: str) -> Outcome:
@@ -122,6 +130,19 @@ def test_a_wrong_compiler_is_found(module: str, place: str, fault: str, case: st
     outcome = _trial(wrong, case)
     assert outcome.noticed is not None, f"{wrong} was not found"
     assert outcome.other == 1
+
+
+def test_programs_are_dearer_where_they_have_more_of_something() -> None:
+    compiled = _right().compiled["softmax"]
+    first, *rest = (m.expense for m in made(compiled, passes=False))
+    assert first["loads"] > 0
+    assert first["axes spread over instances"] < 0
+    total = together([first, *rest])
+    assert dearer(total, total) == []
+    assert dearer(together([total, Counter(fences=1)]), total) == ["fences"]
+    assert dearer(total, together([total, Counter({"axes spread over instances": -1})])) == [
+        "axes spread over instances"
+    ]
 
 
 def test_what_is_watched_is_kept(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def allocate(
         leading = tuple(c.analysis.trips[loop] for loop in owned.around)
     else:
         lanes = c.emitter.order.sort(frame.lanes)
-        owner = tuple(Point(c.emitter.lane(d), low=const(0), high=const(d.size - 1)) for d in lanes)
+        owner = tuple(Point(c.emitter.lane(d)) for d in lanes)
         leading = tuple(const(d.size) for d in lanes)
     made = ph.Buffer(
         id=c.next_buffer(),

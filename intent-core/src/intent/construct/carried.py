@@ -7,7 +7,7 @@ loop is built again; abandoned attempts leave only unused pure operations, which
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -42,11 +42,15 @@ class Homes:
     dims: dict[int, tuple[ph.Dim, ...]] = field(default_factory=dict)
 
 
-def full_home(c: Context, value: kir.Value, axes: frozenset[int], at: At, frame: Frame) -> At:
-    """``at`` with the axes ``axes`` replaced by whole resident lanes. Raises PlanError where the plan has none."""
-    points = list(at)
-    for axis in sorted(axes):
-        e = value.shape[axis]
+def full_home(c: Context, value: kir.Value, known: Mapping[int, Point], frame: Frame) -> At:
+    """Coordinates of ``value``: ``known`` ones by axis, whole resident lanes along the others.
+
+    Raises PlanError where the plan has none.
+    """
+    points = dict(known)
+    for axis, e in enumerate(value.shape):
+        if axis in points:
+            continue
         if e.const == 1:
             points[axis] = Point(c.emitter.index(0), low=const(0), high=const(0))
             continue
@@ -56,9 +60,8 @@ def full_home(c: Context, value: kir.Value, axes: frozenset[int], at: At, frame:
             raise PlanError(
                 f"a value carried between iterations is read across its axis {label}; that axis must be resident"
             )
-        others = (p for k, p in enumerate(points) if k != axis)
-        points[axis] = c.resident_point(label, e, inner.size, others, frame)
-    return tuple(points)
+        points[axis] = c.resident_point(label, e, inner.size, points.values(), frame)
+    return tuple(points[axis] for axis in range(value.rank))
 
 
 def held_binding(
@@ -152,7 +155,7 @@ class Carries:
             homes.at[k], homes.full[k] = at, frozenset()
         else:
             homes.full[k] = frozenset(range(self.values[k].rank))
-            homes.at[k] = full_home(self.c, self.values[k], homes.full[k], at, self.frame)
+            homes.at[k] = full_home(self.c, self.values[k], {}, self.frame)
 
     def finish(
         self,
@@ -196,7 +199,8 @@ def settle(
             _abandon(c, scope)
             k = wanted.component
             homes.full[k] |= {wanted.axis}
-            homes.at[k] = full_home(c, values[k], homes.full[k], homes.at[k], frame)
+            own = {axis: point for axis, point in enumerate(homes.at[k]) if axis not in homes.full[k]}
+            homes.at[k] = full_home(c, values[k], own, frame)
         except NeedsDims as wanted:
             _abandon(c, scope)
             homes.dims[wanted.component] = wanted.dims
@@ -266,11 +270,9 @@ def _joint_homes(c: Context, values: tuple[kir.Value, ...], index: int, at: At, 
             if match is not None:
                 taken.add(match)
                 points[axis] = at[match]
-        rest = frozenset(range(value.rank)) - points.keys()
-        blank = tuple(points.get(k, Point(c.emitter.index(0))) for k in range(value.rank))
         try:
-            homes.at[j] = full_home(c, value, rest, blank, frame)
+            homes.at[j] = full_home(c, value, points, frame)
         except PlanError:
             continue
-        homes.full[j] = rest
+        homes.full[j] = frozenset(range(value.rank)) - points.keys()
     return homes

@@ -83,17 +83,16 @@ def _elements(
     if not op.inclusive:
         one = Point(c.emitter.index(1), low=const(1), high=const(1))
         shifted = pointwise_point(c, "add" if op.reverse else "sub", (ordinal, one))
+        extent = source.shape[op.axis] if current is None else current.extent
         if op.reverse:
-            last = c.extent(source.shape[op.axis] if current is None else current.extent, frame).fragment
-            inside = c.emitter.compare("lt", shifted.fragment, last)
+            # One earlier is one further: where that is inside, the member itself is.
+            members = frozenset({c.emitter.compare("lt", shifted.fragment, c.extent(extent, frame).fragment)})
             if current is not None:
                 end = c.emitter.pointwise("add", current.start, c.emitter.index(current.block))
-                members = members | {c.emitter.compare("lt", shifted.fragment, end)}
+                members |= {c.emitter.compare("lt", shifted.fragment, end)}
         else:
             first = c.emitter.index(0) if current is None else current.start
-            inside = c.emitter.compare("ge", shifted.fragment, first)
-        members = members | {inside}
-        extent = source.shape[op.axis] if current is None else current.extent
+            members |= {c.emitter.compare("ge", shifted.fragment, first)}
         ordinal = Point(shifted.fragment, members, const(0), extent - 1)
     at = _with_axis(free, op.axis, ordinal)
     values = [c.evaluate(v, at, frame).fragment for v in op.operands]

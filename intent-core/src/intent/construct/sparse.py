@@ -74,6 +74,6 @@ def _position(
     for k in range(1, kept):
         assert slot is not None
         position = e.pointwise("select", e.compare("eq", slot, e.index(k)), positions[k].fragment, position)
-    members = members_of((stored, *positions))
+    members = members_of(positions)
     first = pointwise_point(c, "mul", (group, Point(e.index(size), low=const(size), high=const(size))))
     return pointwise_point(c, "add", (first, Point(position, members)))

@@ -201,9 +201,7 @@ class Runner:
                 and (value.id, axis) not in c.forced
             ):
                 own[axis] = self.instance[label]
-        rest = frozenset(range(value.rank)) - own.keys()
-        blank = tuple(own.get(k, Point(c.emitter.index(0))) for k in range(value.rank))
-        return full_home(c, value, rest, blank, frame), rest
+        return full_home(c, value, own, frame), frozenset(range(value.rank)) - own.keys()
 
     def _bind(
         self, values: tuple[kir.Value, ...], made: dict[int, ph.Fragment], homes: Homes, frame: Frame
@@ -224,7 +222,6 @@ class Runner:
             carried = map(carries.binding, range(len(op.results)))
             body = frame.enter(op.body, opened.scope, (bind_counter(c, op, opened, frame), *carried))
             self.run(op.body, body)
-            c.emitter.pin()
             return carries.finish(lambda k, home: c.evaluate(op.body.yields[k], home, body).fragment)
 
         self._bind(op.results, settle(c, op.results, homes, frame, build), homes, frame)
@@ -241,7 +238,6 @@ class Runner:
             carries = Carries(c, op.results, homes, opened, lambda k, _home: first[k], frame)
             body = frame.enter(op.body, opened.scope, map(carries.binding, range(len(op.results))))
             self.run(op.body, body)
-            c.emitter.pin()
             following = frame.enter(op.condition, opened.scope, yielded(c, op.body, body))
             opened.following = uniform_condition(c, op, c.scalar(op.condition.yields[0], following))
             return carries.finish(lambda k, home: c.evaluate(op.body.yields[k], home, body).fragment)
@@ -303,7 +299,6 @@ class Runner:
                 self.run(region, inner)
                 yields = [c.evaluate(v, homes.at[k], inner).fragment for k, v in enumerate(region.yields)]
                 yields = [c.emitter.broadcast(v, homes.dims[k]) for k, v in enumerate(yields)]
-                c.emitter.pin()
             found.append((scope, yields))
         c.dirty |= written
         return found
@@ -316,11 +311,10 @@ class Runner:
         value = op.result
         c.emitter.span, c.emitter.origin = op.span, op.id
         own = self._followed(op)
-        rest = frozenset(range(value.rank)) - own.keys()
-        blank = tuple(own.get(k, Point(c.emitter.index(0))) for k in range(value.rank))
-        home = full_home(c, value, rest, blank, frame)
+        home = full_home(c, value, own, frame)
         held = c.evaluate(value, home, frame).fragment
-        frame.bindings[value.id] = held_binding(c, value, held, home, rest)
+        whole = frozenset(range(value.rank)) - own.keys()
+        frame.bindings[value.id] = held_binding(c, value, held, home, whole)
 
     def _followed(self, op: kir.Load) -> dict[int, Point]:
         """Axes of a read that every statement of the group takes at its own instance coordinate only."""

@@ -30,7 +30,7 @@ WANTED = 0.95
 
 
 def main() -> int:
-    """Run the campaign; exit status 1 if fewer than 95 % are found or a survivor is not explained."""
+    """Run the campaign; exit status 1 if fewer than 95 % of the compilers that are not right are found."""
     parser = argparse.ArgumentParser(prog="python -m intent_testkit.mutants", description=__doc__)
     parser.add_argument("--each", type=int, default=12, help="mutants per kind of fault (default 12; 0: all)")
     parser.add_argument("--seed", type=int, default=0, help="of the draw (default 0)")
@@ -60,7 +60,8 @@ def main() -> int:
     chosen = drawn(found, right, options.each, options.seed)
     tried: Counter[str] = Counter()
     killed: Counter[str] = Counter()
-    unexplained = 0
+    slower: Counter[str] = Counter()
+    known = unexplained = 0
     for outcome in outcomes(chosen, right, options.jobs):
         mutant = outcome.mutant
         tried[mutant.fault] += 1
@@ -68,17 +69,24 @@ def main() -> int:
             killed[mutant.fault] += 1
             print(f"found     {mutant}\n          {outcome.noticed}", flush=True)
             continue
-        reason = KNOWN.get(mutant.name)
-        unexplained += reason is None
         made = f"other programs in {outcome.other} of {outcome.cases} cases"
+        if outcome.dearer:
+            slower[mutant.fault] += 1
+            print(f"DEARER    {mutant}\n          {made}: {', '.join(outcome.dearer)}", flush=True)
+            continue
+        reason = KNOWN.get(mutant.name)
+        known += reason is not None
+        unexplained += reason is None
         print(f"SURVIVED  {mutant}\n          {made}; {reason or 'no reason is known'}", flush=True)
     for fault, count in tried.items():
-        print(f"{fault:18} {killed[fault]:3} of {count:3}")
-    rate = killed.total() / max(1, tried.total())
+        print(f"{fault:18} {killed[fault]:3} of {count:3}, {slower[fault]:3} right but dearer")
+    wrong = tried.total() - slower.total() - known
+    rate = killed.total() / max(1, wrong)
     print(
-        f"{killed.total()} of {tried.total()} faults found ({rate:.1%}); survivors without a reason: {unexplained}"
+        f"{tried.total()} compilers: {killed.total()} found wrong, {slower.total()} right but dearer, {known} right for"
+        f" reasons that are known, {unexplained} not told apart: {rate:.1%} of the wrong ones are found"
     )
-    return int(rate < WANTED or unexplained > 0)
+    return int(rate < WANTED)
 
 
 def _right(modules: list[str], kept: Path | None) -> Right:

@@ -14,6 +14,8 @@ Operator = Callable[[ast.AST], Iterator[ast.AST]]
 _COMPARISONS: Final = {"lt": "le", "le": "lt", "gt": "ge", "ge": "gt"}
 _EXTREMES: Final = {"minimum": "maximum", "maximum": "minimum"}
 _ORDERED: Final = frozenset({"sub", "floordiv", "mod", "lt", "le", "gt", "ge", "select"})
+_UNORDERED: Final = frozenset({"sort", "sorted", "union", "set", "frozenset", "any", "all", "members_of"})
+_MARK: Final = "unordered"
 _MEMORY: Final = frozenset({"dirty", "versions", "fenced_in", "readers", "pending"})
 _FENCES: Final = frozenset({"settle", "settle_dirty", "fence"})
 
@@ -54,10 +56,21 @@ def swap_operands(node: ast.AST) -> Iterator[ast.AST]:
             yield ast.Call(func=node.func, args=args, keywords=node.keywords)
     if (
         isinstance(node, ast.Tuple)
+        and not hasattr(node, _MARK)
         and len(node.elts) == 2
         and all(isinstance(e, ast.Starred) for e in node.elts)
     ):
         yield ast.Tuple(elts=node.elts[::-1], ctx=node.ctx)
+
+
+def mark_unordered(tree: ast.AST) -> None:
+    """Mark the sequences whose order means nothing, because they are walked or become a set: not for swapping."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.For | ast.comprehension):
+            setattr(node.iter, _MARK, True)
+        if isinstance(node, ast.Call) and _called(node) in _UNORDERED:
+            for argument in node.args:
+                setattr(argument, _MARK, True)
 
 
 def share_lane(node: ast.AST) -> Iterator[ast.AST]:

@@ -10,7 +10,7 @@ import importlib.util
 import json
 import re
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +25,7 @@ from intent.physical.text import print_program
 from intent.physical.walk import walk
 from intent_testkit.cases import ALL
 from intent_testkit.differential import plans_of
+from intent_testkit.mutants.expense import Expense, expense, together
 from intent_testkit.plans import Compiled
 from intent_testkit.run import Point
 
@@ -35,11 +36,12 @@ _NUMBER: Final = re.compile(r"[%!]\d+")
 class Right:
     """``lines``: module -> line -> names of the cases that run it, see :func:`telling_first`.
 
-    ``programs``: digests by case.
+    ``programs``: digests by case; ``expenses``: what all of them cost together, by :func:`priced`.
     """
 
     lines: dict[str, dict[int, list[str]]]
     programs: dict[str, frozenset[str]]
+    expenses: dict[str, Expense]
     compiled: dict[str, Compiled] = field(default_factory=dict)
 
     def cases(self, module: str, line: int) -> list[str]:
@@ -55,7 +57,8 @@ class Right:
 
     def save(self, path: Path) -> None:
         """Write lines and programs, for :func:`load`."""
-        found = {"lines": self.lines, "programs": {k: sorted(v) for k, v in self.programs.items()}}
+        programs = {case: sorted(digests) for case, digests in self.programs.items()}
+        found = {"lines": self.lines, "programs": programs, "expenses": self.expenses}
         path.write_text(json.dumps(found), encoding="utf-8")
 
 
@@ -66,7 +69,9 @@ def load(path: Path) -> Right:
     """What :meth:`Right.save` wrote. Lines are those of the sources then."""
     found = json.loads(path.read_text(encoding="utf-8"))
     lines = {m: {int(k): v for k, v in by_line.items()} for m, by_line in found["lines"].items()}
-    return Right(lines=lines, programs={k: frozenset(v) for k, v in found["programs"].items()})
+    programs = {case: frozenset(digests) for case, digests in found["programs"].items()}
+    expenses = {case: Counter(counts) for case, counts in found["expenses"].items()}
+    return Right(lines=lines, programs=programs, expenses=expenses)
 
 
 def watch(modules: Iterable[str]) -> Right:
@@ -75,6 +80,7 @@ def watch(modules: Iterable[str]) -> Right:
     tracer = coverage.Coverage(include=list(files), data_file=None, branch=False)
     seconds: dict[str, float] = {}
     programs: dict[str, frozenset[str]] = {}
+    expenses: dict[str, Expense] = {}
     compiled: dict[str, Compiled] = {}
     tracer.start()
     try:
@@ -82,9 +88,12 @@ def watch(modules: Iterable[str]) -> Right:
             tracer.switch_context(case.name)
             began = time.perf_counter()
             known = compiled[case.name] = Compiled(case)
-            programs[case.name] = frozenset(
-                digest for passes in (False, True) for *_, digest in made(known, passes=passes)
-            )
+            digests: set[str] = set()
+            for passes in (False, True):
+                all_made = list(made(known, passes=passes))
+                digests.update(m.digest for m in all_made)
+                expenses[priced(case.name, passes=passes)] = together(m.expense for m in all_made)
+            programs[case.name] = frozenset(digests)
             seconds[case.name] = time.perf_counter() - began
     finally:
         tracer.stop()
@@ -94,7 +103,7 @@ def watch(modules: Iterable[str]) -> Right:
         for line, cases in data.contexts_by_lineno(file).items():
             found[files[file]][line] = [case for case in cases if case in seconds]
     telling_first(found, seconds)
-    return Right(lines=dict(found), programs=programs, compiled=compiled)
+    return Right(lines=dict(found), programs=programs, expenses=expenses, compiled=compiled)
 
 
 def telling_first(lines: dict[str, dict[int, list[str]]], seconds: dict[str, float]) -> None:
@@ -117,10 +126,25 @@ def telling_first(lines: dict[str, dict[int, list[str]]], seconds: dict[str, flo
             by_line[line].sort(key=lambda case: rank[case])
 
 
-def made(compiled: Compiled, *, passes: bool) -> Iterator[tuple[Point, Plan, str]]:
-    """What the differential tests run of a case, each with a digest of its plan and of the program.
+def priced(case: str, *, passes: bool) -> str:
+    """The name of what the programs of a case cost, before or after the passes."""
+    return f"{case} after the passes" if passes else case
 
-    ``passes``: also of what every pass makes of it, for mutants of passes.
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """One program that the differential tests run: a digest of it and its plan, and what it costs."""
+
+    point: Point
+    plan: Plan
+    digest: str
+    expense: Expense
+
+
+def made(compiled: Compiled, *, passes: bool) -> Iterator[Made]:
+    """What the differential tests run of a case.
+
+    ``passes``: with what every pass makes of it, for mutants of passes.
     """
     for point, plan in plans_of(compiled):
         stages = [compiled.constructed(plan)]
@@ -128,7 +152,8 @@ def made(compiled: Compiled, *, passes: bool) -> Iterator[tuple[Point, Plan, str
             after = run(stages[-1], Permissions())
             if after is not stages[-1]:
                 stages.append(after)
-        yield point, plan, _digest(point, plan, stages)
+        digest = _digest(point, plan, stages)
+        yield Made(point=point, plan=plan, digest=digest, expense=expense(stages[-1]))
 
 
 def _digest(point: Point, plan: Plan, stages: list[Program]) -> str:

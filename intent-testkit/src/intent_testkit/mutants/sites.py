@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from intent_testkit.mutants.mutant import Mutant
-from intent_testkit.mutants.operators import OPERATORS, Operator
+from intent_testkit.mutants.operators import OPERATORS, Operator, mark_unordered
 
 
 def mutants_of(module: str, operators: Mapping[str, Operator] = OPERATORS) -> Iterator[Mutant]:
@@ -22,7 +22,9 @@ def mutants_of(module: str, operators: Mapping[str, Operator] = OPERATORS) -> It
         raise ModuleNotFoundError(module)
     source = Path(spec.origin).read_text(encoding="utf-8")
     counts: Counter[tuple[str, str]] = Counter()
-    for place, node in _placed(ast.parse(source), ""):
+    tree = ast.parse(source)
+    mark_unordered(tree)
+    for place, node in _placed(tree, ""):
         for fault, operator in operators.items():
             for wrong in operator(node):
                 mutated, before, after = _spliced(source, node, wrong)
