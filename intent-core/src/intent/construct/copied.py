@@ -1,4 +1,4 @@
-"""Stores that read what they overwrite, in more elements than lanes (architecture, section 4: snapshots).
+"""Stores that read what they overwrite, in more elements than lanes (language decision 6).
 
     for block: copy[...] = value            for block: x[...] = copy[...]
 

@@ -1,4 +1,4 @@
-"""Parallel points that steer control: their block must be 1 (architecture: control under lanes)."""
+"""Parallel points that steer control: their block must be 1."""
 
 from __future__ import annotations
 

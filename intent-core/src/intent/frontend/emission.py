@@ -321,7 +321,7 @@ class Emitter:
     def condition(self, kind: Any, lhs: Extent, rhs: Extent, reason: str) -> None:
         """Record a launch condition once; conditions on device data are left to guards (language decision 5).
 
-        Raises SliceExtentObserved for the extent of a slice, which equals only itself (decision 17).
+        Raises SliceExtentObserved for the extent of a slice, which equals only itself (language decision 17).
         """
         if any(atom in self.opaque for extent in (lhs, rhs) for atom in extent.atoms()):
             helper = self.purity.helper if self.purity else "summarize"

@@ -128,7 +128,7 @@ class Operands(Leaves):
     # -- shapes
 
     def broadcast_shapes(self, shapes: Sequence[tuple[Extent, ...]], what: str) -> tuple[Extent, ...]:
-        """The joint shape under trailing alignment; unequal extents become launch conditions (decision 5)."""
+        """The joint shape under trailing alignment; unequal extents become launch conditions (language decision 5)."""
         rank = max(map(len, shapes), default=0)
         joint: list[Extent] = [const(1)] * rank
         for shape in shapes:

@@ -2,7 +2,7 @@
 
 Points of parallel loops may meet, and so may the elements of one store whose destinations the author promised to be
 distinct. What is shown needs nothing. What is refuted at every launch, however few its points, is an error with
-numbers; what is refuted at some launches only is the author's promise (language, decision 4), recorded with such a
+numbers; what is refuted at some launches only is the author's promise (language decision 4), recorded with such a
 launch. What depends on data is a promise too.
 """
 

@@ -1,4 +1,4 @@
-"""The launch conditions of a kernel as facts that proofs may rest on (language, decision 5)."""
+"""The launch conditions of a kernel as facts that proofs may rest on (language decision 5)."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ from intent.physical.walk import walk
 
 
 def narrowing(program: ph.Program, permissions: Permissions) -> ph.Program:
-    """Tighten the bounds of loops whose other passes change nothing (architecture: passes)."""
+    """Tighten the bounds of loops whose other passes change nothing."""
     return rewrite_loops(program, lambda b, loop: _narrow(b, loop, permissions))
 
 

@@ -36,7 +36,7 @@ WIDE: Final = 64
 
 
 def peeling(program: ph.Program, permissions: Permissions) -> ph.Program:
-    """Split loops over blocks into parts with and without masks (architecture: passes)."""
+    """Split loops over blocks into parts with and without masks."""
     del permissions  # every value stays the same bit for bit
     return peeled(program, wide=WIDE)
 
@@ -102,7 +102,7 @@ def _found(b: Builder, loop: ph.Loop, ranges: Ranges, wide: int) -> dict[ph.Frag
 def _in_place(loop: ph.Loop, reads: Counter[str]) -> bool:
     """Whether the loop reads elements of a view only where it writes the same ones of another.
 
-    Such a program may run with both views on one storage (language, decision 7), which is read off one loop.
+    Such a program may run with both views on one storage (language decision 7), which is read off one loop.
     """
     ops = list(walk(loop.body))
     written = [op.coordinates for op in ops if isinstance(op, ph.Store) and isinstance(op.target, ph.View)]

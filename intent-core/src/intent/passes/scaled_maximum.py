@@ -1,7 +1,7 @@
 """The maximum of products with one positive factor is the product of the maximum, bit for bit.
 
 Requires: a verified program. Ensures: the same values; only the sign of a zero may differ where both signs meet, which
-the language leaves open (language, decision 9).
+the language leaves open (language decision 9).
 
     %l = mul(%t, %c)                                         %l = mul(%t, %c)
     %m = reduce kind=max operands=(%l)               ->      %n = reduce kind=max operands=(%t)

@@ -60,7 +60,7 @@ def check_devices(bound: Bound, *, on_gpu: bool) -> str:
 
 
 def check_conditions(kernel: Kernel, env: Mapping[Atom, int], scalars: Mapping[str, object]) -> None:
-    """The conditions between extents that the kernel's text needs (language, decision 5).
+    """The conditions between extents that the kernel's text needs (language decision 5).
 
     What stands in a branch is asked only of calls that take it; ``scalars`` are the call's.
 

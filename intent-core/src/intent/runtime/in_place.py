@@ -1,4 +1,4 @@
-"""Whether a view may be written where another one is read, element for element (language, decision 7).
+"""Whether a view may be written where another one is read, element for element (language decision 7).
 
 A program may run in place on a pair of views when each element is read only by the lane that writes it, before
 the write. That is a fact about one program, so one plan of a kernel may allow it and another may not.

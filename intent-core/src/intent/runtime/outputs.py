@@ -1,4 +1,4 @@
-"""Allocation of Outs for ``.run``: extents from the inputs, the library from the caller (decision 21)."""
+"""Allocation of Outs for ``.run``: extents from the inputs, the library from the caller (language decision 21)."""
 
 from __future__ import annotations
 

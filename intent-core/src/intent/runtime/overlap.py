@@ -1,4 +1,4 @@
-"""Do two strided arrays share memory? Byte ranges first, then an exact bounded search (decision 7)."""
+"""Do two strided arrays share memory? Byte ranges first, then an exact bounded search (language decision 7)."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Variant:
             return self._source
 
     def may_share(self, written: str, other: str) -> bool:
-        """Whether the program may run with both views on the very same elements (language, decision 7)."""
+        """Whether the program may run with both views on the very same elements (language decision 7)."""
         known = self._shared.get((written, other))
         if known is None:
             known = self._shared[written, other] = same_storage_ok(self.program, written, other)

@@ -83,7 +83,7 @@ def _conflict(a: _Access, b: _Access) -> bool:
 
 
 def may_meet(a: Resource, b: Resource) -> bool:
-    """Whether two resources may share elements; undeclared views may be the very same ones (language, decision 7)."""
+    """Whether two resources may share elements; undeclared views may be the very same ones (language decision 7)."""
     if isinstance(a, Buffer) or isinstance(b, Buffer):
         return isinstance(a, Buffer) and isinstance(b, Buffer) and a.id == b.id
     if a.name == b.name or (a.alias is not None and a.alias == b.alias):

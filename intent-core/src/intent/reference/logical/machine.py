@@ -67,7 +67,7 @@ class Machine:
     def shape(self, shape: Sequence[Extent]) -> tuple[int, ...]:
         """The values of a shape at this point.
 
-        A data-derived subregion that ends before it begins is invalid input and has no members (decision 18).
+        A data-derived subregion that ends before it begins is invalid input and has no members (language decision 18).
         """
         return tuple(max(0, e.evaluate(self.atoms)) for e in shape)
 
