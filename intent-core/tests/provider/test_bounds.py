@@ -9,9 +9,10 @@ from typing import Final
 
 import pytest
 
-from intent.provider.emission import Interval, Width
+from intent.physical import Fragment, Pointwise, Region
+from intent.provider.emission import Bounds, Interval, Width
 from intent.provider.emission.bounds import INT32_MAX, INT32_MIN, never_negative, of_dtype, pointwise
-from intent.types.dtypes import BY_NAME
+from intent.types.dtypes import BY_NAME, INDEX
 from intent.types.extent import Atom, Extent, Scalar, Symbol, const, maximum, minimum, scalar, symbol
 
 FUNCTIONS: Final[dict[str, Callable[..., int | None]]] = {
@@ -158,3 +159,32 @@ def test_what_a_dtype_says() -> None:
     assert of_dtype(BY_NAME["i8"]) == Interval(const(-128), const(127))
     assert of_dtype(BY_NAME["u32"]) == Interval(const(0), const((1 << 32) - 1))
     assert [of_dtype(BY_NAME[name]) for name in ("i64", "u64", "f32")] == [None] * 3
+
+
+def test_values_that_lean_on_the_launch_are_not_unsigned() -> None:
+    bounds, n, s = Bounds(), symbol("N"), scalar("s")
+    rows, below, unknown = (Fragment(id=k, dtype=INDEX, dims=()) for k in range(3))
+    bounds.bind(rows, Interval(const(0), n - 1))
+    bounds.bind(below, Interval(s, n))
+    assert bounds.unsigned([])
+    assert bounds.unsigned([rows, rows])
+    assert not bounds.unsigned([rows, below])
+    assert not bounds.unsigned([unknown, rows])
+    shifted = Fragment(id=3, dtype=INDEX, dims=())
+    division = Pointwise(id=4, results=(shifted,), fn="floordiv", operands=(below, rows))
+    bounds.region(Region(args=(), ops=(division,), yields=()))
+    assert bounds.floors_by_fact(division)
+    assert bounds.launch_signs() == (s,)
+    assert not bounds.unsigned([shifted])
+
+
+def test_a_surely_negative_operand_is_not_left_to_the_launch() -> None:
+    bounds, n = Bounds(), symbol("N")
+    below, rows, result = (Fragment(id=k, dtype=INDEX, dims=()) for k in range(3))
+    bounds.bind(below, Interval(-n, n))
+    bounds.bind(rows, Interval(n, n))
+    division = Pointwise(id=4, results=(result,), fn="mod", operands=(below, rows))
+    bounds.region(Region(args=(), ops=(division,), yields=()))
+    assert not bounds.floors_by_fact(division)
+    assert not bounds.launch_signs()
+    assert bounds.interval(result) == Interval(const(0), n - 1)

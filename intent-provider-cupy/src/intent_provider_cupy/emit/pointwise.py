@@ -33,7 +33,7 @@ def pointwise(body: Body, op: Pointwise, table: Table) -> None:
         args, width = _index_operands(body, op, args)
     call = Call(
         fn=op.fn, args=tuple(args), dtype=dtype, width=width, approximate=op.approximate,
-        flush_to_zero=op.flush_to_zero, non_negative=_non_negative(body, op),
+        flush_to_zero=op.flush_to_zero, non_negative=bounds.unsigned(op.operands),
         bounded=bounds.interval(op.result) is not None,
     )  # fmt: skip
     try:
@@ -41,15 +41,6 @@ def pointwise(body: Body, op: Pointwise, table: Table) -> None:
     except CapabilityError as error:
         raise error.at(op.span) from None
     body.define(op.result, replace(value, dims=dims, width=width, refs=refs), op.span, table)
-
-
-def _non_negative(body: Body, op: Pointwise) -> bool:
-    if op.fn not in ("floordiv", "mod"):
-        return False
-    bounds = body.context.bounds
-    intervals = [bounds.interval(o) for o in op.operands]
-    proven = all(i is not None and i.non_negative for i in intervals)
-    return proven and not any(bounds.leans(o) for o in op.operands)
 
 
 def _index_operands(body: Body, op: Pointwise, args: list[Value]) -> tuple[list[Value], Width]:

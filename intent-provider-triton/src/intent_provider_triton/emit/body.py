@@ -267,7 +267,7 @@ class Body:
             args, width = self._index_operands(op, args)
         call = Call(
             fn=op.fn, args=tuple(args), dtype=dtype, need=self.context.need, approximate=op.approximate,
-            flush_to_zero=op.flush_to_zero, non_negative=self._non_negative(op),
+            flush_to_zero=op.flush_to_zero, non_negative=self.context.bounds.unsigned(op.operands),
             non_negative_small=self.context.bounds.floors_by_fact(op),
         )  # fmt: skip
         try:
@@ -277,14 +277,6 @@ class Body:
         refs = frozenset().union(*(a.refs for a in args))
         value = replace(value, dims=dims, width=width, refs=refs, dtype=op.result.dtype)
         self.define(op.result, value, op.span)
-
-    def _non_negative(self, op: Pointwise) -> bool:
-        if op.fn not in ("floordiv", "mod"):
-            return False
-        bounds = self.context.bounds
-        intervals = [bounds.interval(o) for o in op.operands]
-        proven = all(i is not None and i.non_negative for i in intervals)
-        return proven and not any(bounds.leans(o) for o in op.operands)
 
     def _index_operands(self, op: Pointwise, args: list[Value]) -> tuple[list[Value], Width]:
         """Operands such that Triton's promotion computes in a type that holds the result."""

@@ -6,7 +6,7 @@ fits, the launch may run the text with 32-bit index arithmetic (spec: logical-pr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from intent.physical import (
@@ -106,6 +106,11 @@ class Bounds:
     def floors_by_fact(self, op: Pointwise) -> bool:
         """Whether the division needs no flooring wherever the launch chooses 32-bit index arithmetic."""
         return op.result.id in self._by_fact
+
+    def unsigned(self, fragments: Iterable[Fragment]) -> bool:
+        """Whether none of the values is ever negative, whatever the launch finds."""
+        intervals = [None if self.leans(f) else self.interval(f) for f in fragments]
+        return all(i is not None and i.non_negative for i in intervals)
 
     def leans(self, fragment: Fragment) -> bool:
         """Whether the interval holds only where the launch chooses 32-bit index arithmetic."""
