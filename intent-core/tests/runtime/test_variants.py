@@ -3,6 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import intent
+import intent.language as I
+from intent.diagnostics import NotSupportedYet, PlanError
+from intent.runtime import variants
 from intent.runtime.variants import bucket
 from intent.types.extent import Symbol
 
@@ -55,3 +59,34 @@ def test_equal_kernels_share_variants(compiled, kernels, toy, x):
 )  # fmt: skip
 def test_buckets(a, b, same):
     assert (bucket({N: a}) == bucket({N: b})) is same
+
+
+@intent.kernel
+def halved(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")]):
+    y[...] = x[...] * 0.5
+
+
+def test_a_default_plan_that_does_not_fit_makes_way_for_the_initial_one(monkeypatch):
+    plan = intent.compile(halved, "reference").plan
+    ill = type(plan)(groups=plan.groups * 2)
+    monkeypatch.setattr(variants, "default_plan", lambda *_: ill)
+    artifact = intent.compile(halved, "reference")
+    np.testing.assert_array_equal(artifact.run(square(3, 5)), 0.5)
+    with pytest.raises(PlanError):
+        intent.compile(halved, "reference", plan=ill)
+
+
+@intent.kernel
+def kept_without_bound(n: I.In[I.i32, ()], y: I.Out[I.f32, ()]):
+    v = I.full((n[()],), 1.0, I.f32)
+    for _ in range(3):
+        v = v * 2.0 + 1.0
+    y[...] = I.reduce.sum(v, axis=0)
+
+
+def test_a_kernel_without_any_plan_is_refused_where_its_value_stands():
+    with pytest.raises(NotSupportedYet, match="nothing known before launch bounds the extent") as caught:
+        intent.compile(kept_without_bound, "reference")
+    assert caught.value.span is not None
+    assert caught.value.span.line > 0
+    assert "x[0:n]" in str(caught.value.fix)

@@ -312,7 +312,9 @@ class Context:
         bound = self.analysis.upper_bound(e)
         if bound is None:
             raise PlanError(
-                f"extent {e} is not known before launch; the axis cannot be resident in {size} lanes"
+                f"nothing known before launch bounds the extent {self.facts.shown(e)}, so that no number of lanes "
+                "holds the axis",
+                span=self.emitter.span,
             )
         if bound.const is not None and bound.const <= size:
             return

@@ -82,7 +82,14 @@ class Facts:
         reasons = ", ".join(map(str, facts))
         text = " and ".join(map(str, parts)) + (f" because {reasons}" if reasons else "")
         atoms = {a for e in (*extents_of(claim), *_mentioned(facts)) for a in e.atoms()}
-        known = {a: self._name(a) for a in atoms if isinstance(a, Dyn)} | dict(names or {})
+        return self._named(text, atoms, names or {})
+
+    def shown(self, e: Extent) -> str:
+        """An extent for people, with the author's names."""
+        return self._named(str(e), set(e.atoms()), {})
+
+    def _named(self, text: str, atoms: set[Atom], names: Mapping[Atom, str]) -> str:
+        known = {a: self._name(a) for a in atoms if isinstance(a, Dyn)} | dict(names)
         known |= {a: a.name for a in atoms if isinstance(a, Scalar)}
         for atom in sorted(atoms & known.keys(), key=lambda a: (-len(str(a)), str(a))):
             text = text.replace(str(atom), known[atom])

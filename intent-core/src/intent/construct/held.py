@@ -40,7 +40,9 @@ class Held:
             bound = c.analysis.upper_bound(e)
             if bound is None:
                 raise PlanError(
-                    f"extent {e} is not known before launch, so {name} cannot be held in a buffer"
+                    f"nothing known before launch bounds the extent {c.facts.shown(e)}, so that "
+                    f"'{value.name or name}' cannot be held in a buffer",
+                    span=c.emitter.span,
                 )
             shape.append(bound)
         inner, c.emitter.current = c.emitter.current, scope or c.holding

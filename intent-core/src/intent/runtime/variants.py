@@ -7,13 +7,13 @@ has a variant whose guards hold, a new shape compiles nothing.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from intent.construct import Analysis, analyze, construct
 from intent.construct.plan import Plan
-from intent.diagnostics import PlanError
+from intent.diagnostics import NotSupportedYet, PlanError
 from intent.kir.kernel import Kernel
 from intent.kir.snapshot import can_copy, with_copies
 from intent.passes import finish, refine
@@ -103,7 +103,7 @@ class Variants:
         self._tuned: dict[Bucket, Plan] = {}
         self._in_place: dict[Pairs, Variants | None] = {}
         self._lock = threading.RLock()
-        self.initial = self.variant(fixed if fixed is not None else self._plan(None))
+        self.initial = self.variant(fixed) if fixed is not None else self._first((self._plan(None),), None)
         self._atoms = frozenset(launch_atoms(kernel))
 
     def copies(self, written: str, other: str) -> bool:
@@ -190,12 +190,32 @@ class Variants:
     def _choose(self, key: Bucket, env: Mapping[Atom, int]) -> Variant:
         """The preferred plan; else the default one for these extents, the one for unknown ones, the spec's initial."""
         preferred = (self._tuned[key],) if key in self._tuned else ()
-        for plan in (*preferred, *self._defaults(env)):
-            variant = self.variant(plan)
-            if not violated_guards(variant.program, env):
+        return self._first((*preferred, *self._defaults(env)), env)
+
+    def _first(self, plans: Iterable[Plan], env: Mapping[Atom, int] | None) -> Variant:
+        """The first plan that fits the kernel and this launch, else the spec's initial one.
+
+        Raises:
+            NotSupportedYet: No plan fits; the place is that of the value which has none.
+        """
+        for plan in plans:
+            try:
+                variant = self.variant(plan)
+            except PlanError:  # the planner's wish; what is slower and fits is better than nothing
+                continue
+            if env is None or not violated_guards(variant.program, env):
                 return variant
-        fallback = self.variant(minimal_plan(self._analysis, self._provider.capabilities, named(env)))
-        self._require(fallback, env)
+        known = None if env is None else named(env)
+        try:
+            fallback = self.variant(minimal_plan(self._analysis, self._provider.capabilities, known))
+        except PlanError as error:
+            raise NotSupportedYet(
+                f"this kernel, of which no plan can be made ({error.reason}),",
+                fix="give values extents that arguments bound, such as a part of a view: x[0:n]",
+                span=error.span or self._kernel.span,
+            ) from error
+        if env is not None:
+            self._require(fallback, env)
         return fallback
 
     def _defaults(self, env: Mapping[Atom, int]) -> Iterator[Plan]:
