@@ -10,7 +10,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-PROGRAMS = [ROOT / "README.md", ROOT / "docs" / "getting-started.md"]
 
 
 def programs(page: Path) -> list[str]:
@@ -19,14 +18,35 @@ def programs(page: Path) -> list[str]:
     return [block for block in blocks if "import numpy" in block]
 
 
-@pytest.mark.parametrize("page", PROGRAMS, ids=lambda page: page.name)
-def test_programs_run(page, tmp_path):
-    found = programs(page)
-    assert found
-    for number, text in enumerate(found):
-        script = tmp_path / f"block{number}.py"
-        script.write_text(text)
-        assert "artifact" in runpy.run_path(str(script))
+PROGRAMS = [(page, number, text) for page in PAGES for number, text in enumerate(programs(page))]
+
+
+@pytest.mark.parametrize(
+    "text", [pytest.param(text, id=f"{page.name}-{number}") for page, number, text in PROGRAMS]
+)
+def test_programs_run(text, tmp_path):
+    script = tmp_path / "block.py"
+    script.write_text(text)
+    assert runpy.run_path(str(script))
+
+
+@pytest.mark.parametrize("name", ["README.md", "getting-started.md", "providers.md"])
+def test_pages_that_show_a_whole_program(name):
+    assert name in {page.name for page, *_ in PROGRAMS}
+
+
+@pytest.mark.parametrize("room", ["construct", "passes"])
+def test_the_architecture_page_names_every_file_of_a_room(room):
+    """In the tables that say where to look; and no file that is not there."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    (table,) = re.findall(rf"Where to look in `{room}/`:\n\n\|.*\n\|.*\n((?:\|.*\n)+)", text)
+    named = re.findall(r"`([a-z_]+)/?`", "".join(row.split("|")[1] for row in table.splitlines()))
+    there = {
+        path.stem
+        for path in (ROOT / "intent-core/src/intent" / room).iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+    assert sorted(named) == sorted(there - {"__init__"})
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -55,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="intent_testkit.bench", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m intent_testkit.bench", description=__doc__)
     parser.add_argument(
         "--provider", action="append", default=[], help="our contenders (default: GPU providers)"
     )
