@@ -7,6 +7,9 @@ import pytest
 
 import intent
 import intent.language as I
+from intent.construct import GroupPlan, Plan, serial
+from intent.passes import Permissions
+from intent.passes.divisors import divisors
 from intent.physical import Pointwise
 
 
@@ -66,6 +69,17 @@ def test_literals_and_extents_are_never_zero(stages, rng):
     made = stages(thirds, {"axis_N": 8}, {"a": a, "y": np.zeros(30, np.int32)}, {"y": wanted}, tolerance=0)
     assert len(divisions(made)) == 2
     assert not made.changed("divisors")
+
+
+@intent.kernel
+def product(a: I.In[I.f32, ("M", "K")], b: I.In[I.f32, ("K", "N")], c: I.Out[I.f32, ("M", "N")]):
+    c[...] = I.matmul(a[...], b[...])
+
+
+def test_the_numbers_of_programs_are_divided_as_they_are():
+    group = GroupPlan(instance=(("axis_M", 16), ("axis_N", 32)), inner=(("axis_K", serial(16)),), grouped=3)
+    program = intent.compile(product, "reference", plan=Plan(groups=(group,))).program
+    assert divisors(program, Permissions()) is program
 
 
 @intent.fn

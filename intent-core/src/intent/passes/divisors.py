@@ -7,6 +7,7 @@ remainder by zero on any lane, whatever masks silence the lane afterwards.
                                                                   %d i32 = pointwise fn=select operands=(%z, 1, %b)
                                                                   %q i32 = pointwise fn=floordiv operands=(%a, %d)
 
+Divisions without an origin in the kernel find a program's blocks from its number; a program that runs has blocks.
 Padded lanes and lanes that a condition excludes hold anything, and the masks come later. To a target's compiler a
 division by zero is undefined wherever it stands: from ``b // 0`` on masked lanes one concluded that no lane is
 masked, and the store after it wrote behind its view.
@@ -38,7 +39,9 @@ def divisors(program: ph.Program, permissions: Permissions) -> ph.Program:
 
 
 def _may_trap(op: ph.Op, safe: set[int]) -> TypeGuard[ph.Pointwise]:
-    return isinstance(op, ph.Pointwise) and op.fn in _DIVISIONS and op.operands[1].id not in safe
+    if not isinstance(op, ph.Pointwise) or op.fn not in _DIVISIONS or op.origin is None:
+        return False
+    return op.operands[1].id not in safe
 
 
 def _not_zero(program: ph.Program) -> set[int]:
