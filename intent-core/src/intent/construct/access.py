@@ -117,8 +117,9 @@ def load(c: Context, op: kir.Load, index: int, at: At, frame: Frame) -> Point:
         least=least,
         version=version,
     )
-    if op.source.mutable:
+    if op.source.mutable or where.promised:
         c.emitter.pin()
+    if op.source.mutable:
         c.read_by(key, op, Place.of(dims, coordinates))
     if fill is None:
         c.load_masks[made.id] = guards

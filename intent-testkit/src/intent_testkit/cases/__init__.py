@@ -41,6 +41,7 @@ from intent_testkit.cases import (
     slices,
     softmax,
     states,
+    telling,
     workloads,
     workspaces,
 )
@@ -85,6 +86,7 @@ _FAMILIES = (
     workloads,
     products,
     serving,
+    telling,
 )
 
 ALL: Final[tuple[Case, ...]] = tuple(case for family in _FAMILIES for case in family.CASES)
