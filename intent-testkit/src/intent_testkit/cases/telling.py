@@ -107,7 +107,7 @@ CASES = (
             ),
             oracle=_branch,
             extents=sizes("M K", (0, 2), (1, 2), (5, 3)),
-            segments=(segment(""), segment("M")),
+            segments=(segment(""), segment("")),
         )
         for name, flag, where in (("taken", 1, 1), ("not_taken", 0, GARBAGE))
     ),
@@ -124,7 +124,7 @@ CASES = (
             ),
             oracle=_loop,
             extents=sizes("M K", (0, 2), (1, 2), (5, 3)),
-            segments=(segment("M"), segment("M")),
+            segments=(segment(""), segment("M")),
         )
         for n, where in ((3, 1), (0, GARBAGE))
     ),
@@ -134,7 +134,7 @@ CASES = (
         parameters=(view("x", "i32", "N N", integers(-9, 9)), out("y", "i32", "N N")),
         oracle=_diagonal,
         extents=sizes("N", 0, 1, 3, 6),
-        segments=(segment("N N"),),
+        segments=(segment(""),),
     ),
     Case(
         name="points_where_asked",
