@@ -114,7 +114,7 @@ class Placing:
     def _indices(self, op: Op) -> tuple[int, ...]:
         if op.id in self._table:
             return (self._table[op.id],)
-        if len(op.results) == 1 and op.result.dims and self.cheap(op.result):
+        if len(op.results) == 1 and op.result.dims and (self.cheap(op.result) or self._joins(op.result)):
             return tuple(sorted(self._wanted[op.result.id])) or (0,)
         return (0,)
 
@@ -129,6 +129,23 @@ class Placing:
             )
             self._cheap[fragment.id] = fine
         return self._cheap[fragment.id]
+
+    def _joins(self, fragment: Fragment) -> bool:
+        """Whether a predicate or index is made of others with fewer lanes, which are cheaper to bring elsewhere.
+
+        Where two products read what depends on data (pages), the table of all may not even have room for it: dims of
+        different products share bits of the thread number.
+        """
+        op = self.defined.get(fragment.id)
+        return (
+            isinstance(op, _REPEATABLE)
+            and op.result.dtype.kind in ("index", "int", "uint", "bool")
+            and all(
+                self.cheap(o) or set(o.dims) < set(fragment.dims) or self._joins(o)
+                for o in operands_of(op)
+                if o.dims
+            )
+        )
 
     # ------------------------------------------------------------------------------------------ operands' own tables
 
