@@ -25,7 +25,7 @@ from intent.physical import Guard
 from intent.planning.chained import HEAD, LONGEST_HEAD, Chain, chain_of, heads_of
 from intent.planning.collisions import arranged
 from intent.planning.legal import bound_of, divisible, legal, must_be_whole, power_of_two, size_of
-from intent.planning.tiles import narrow, tile_of
+from intent.planning.tiles import narrow, native, of_matrices, tile_of
 from intent.planning.widest import fitted
 from intent.provider import Capabilities, ChainTile, Knobs, MatrixTile
 from intent.types import Extent
@@ -33,6 +33,8 @@ from intent.types import Extent
 COLUMN_LANES = 64
 COLUMN_BLOCK = 64
 RUN_TIME_BLOCK = 128
+VECTOR_ROWS = 4
+VECTOR_BLOCK = 4096
 
 
 def default(analysis: Analysis, capabilities: Capabilities, extents: Mapping[str, int] | None = None) -> Plan:
@@ -53,6 +55,7 @@ class _Planner:
         self.asked: list[Knobs] = []
         self.whole = must_be_whole(analysis)
         self.tiles = self._tiles()
+        self.vectors = self._vectors()
         self.heads = heads_of(analysis)
         self.chains = self._chains()
 
@@ -71,13 +74,24 @@ class _Planner:
         """The smallest tile that any contraction over an axis wants, by label of the axis."""
         found: dict[str, MatrixTile] = {}
         for op in walk(self.analysis.kernel.body):
-            if isinstance(op, kir.Contract):
-                free = [self._size(e) for e in op.result.shape[-2:]]
-                wanted = tile_of(op, self.capabilities, min(free, default=1), max(free, default=1))
+            if isinstance(op, kir.Contract) and of_matrices(op):
+                wanted = self._tile(op)
                 for k, _ in op.reduce:
                     label = self.analysis.classes.label((op.lhs.id, k))
                     found[label] = min(found.get(label, wanted), wanted, key=lambda t: t.rows)
         return found
+
+    def _tile(self, op: kir.Contract) -> MatrixTile:
+        free = [self._size(e) for e in op.result.shape[-2:]]
+        return tile_of(op, self.capabilities, min(free), max(free))
+
+    def _vectors(self) -> set[str]:
+        """Labels of axes that only products with a vector sum over: to these they are reductions."""
+        found = set()
+        for op in walk(self.analysis.kernel.body):
+            if isinstance(op, kir.Contract) and not of_matrices(op):
+                found |= {self.analysis.classes.label((op.lhs.id, k)) for k, _ in op.reduce}
+        return found - self.tiles.keys()
 
     def _chains(self) -> dict[str, Chain]:
         """Chains of products that the target has natively, by the label of the axis that is walked."""
@@ -117,17 +131,20 @@ class _Planner:
             return serial(min(RUN_TIME_BLOCK, power_of_two(value)))
         tile = self.tiles.get(label, self.table.matrix[-1])
         whole = LONGEST_HEAD if label in self.heads and self._all_narrow() else tile.whole
-        if "contract" in axis.roles and "fold" not in axis.roles and value <= whole:
+        summed = "contract" in axis.roles and label not in self.vectors
+        if summed and "fold" not in axis.roles and value <= whole:
             return self._resident(axis.extent, max(16, power_of_two(value)))
-        if axis.roles & {"contract", "fold"}:
+        if summed or "fold" in axis.roles:
             wanted = self._chain_tile(self.chains[label]).walked if label in self.chains else tile.summed
             block = min(wanted, max(16, power_of_two(value)))
             self._divide(axis.extent, block)
             return serial(block)
-        if value <= self.table.resident:
+        shared = label in self.vectors
+        if value <= (min(VECTOR_BLOCK, self.table.resident) if shared else self.table.resident):
             return self._resident(axis.extent, power_of_two(value))
-        self._divide(axis.extent, self.table.walked)
-        return serial(self.table.walked)
+        walked = min(VECTOR_BLOCK, self.table.walked) if shared else self.table.walked
+        self._divide(axis.extent, walked)
+        return serial(walked)
 
     def _all_narrow(self) -> bool:
         """Whether the target multiplies the operands of all contractions natively."""
@@ -153,6 +170,9 @@ class _Planner:
             return self._matrix_group(group, inner, contracted)
         walked = self._walked(group)
         owned = [a for a in group.axes if a.owned]
+        products = self._contractions(group)
+        if products and all(native(op, self.capabilities) for op in products):
+            return self._state_group(inner, owned, products)
         if walked or len(owned) < len(group.axes):
             return self._row_group(group, inner, owned, walked)
         return self._pointwise_group(group, inner)
@@ -162,8 +182,8 @@ class _Planner:
         return [op for op in walk(self.analysis.kernel.body) if op.id in wanted]
 
     def _contractions(self, group: Group) -> list[kir.Contract]:
-        """The group's contractions with at least two free axes."""
-        return [op for op in self._producers(group) if isinstance(op, kir.Contract) and op.result.rank >= 2]
+        """The group's contractions of matrices."""
+        return [op for op in self._producers(group) if isinstance(op, kir.Contract) and of_matrices(op)]
 
     def _result_axes(self, group: Group) -> list[str]:
         """Instance axes that are the last two free axes of a contraction in this group."""
@@ -225,6 +245,13 @@ class _Planner:
         )
         return GroupPlan(instance=tuple(instance), inner=tuple(inner.items()), grouped=grouped)
 
+    def _state_group(
+        self, inner: dict[str, Inner], owned: list[GroupAxis], products: list[kir.Contract]
+    ) -> GroupPlan:
+        """Matrices that every instance has to itself, such as states of a scan: blocks as products want them."""
+        self.asked.append(min((self._tile(op) for op in products), key=lambda t: t.rows * t.columns).knobs)
+        return GroupPlan(instance=tuple((a.label, 1) for a in owned), inner=tuple(inner.items()))
+
     def _grouping(self, blocks: dict[str, int], sizes: dict[str, int], matrix: list[str]) -> int:
         """Rows of tiles that are walked together: fewer where one row of tiles is short."""
         columns = -(-sizes[matrix[1]] // blocks.get(matrix[1], 1))
@@ -242,6 +269,9 @@ class _Planner:
         inside = walked | {a.label.split(".")[0] for a in group.axes if not a.owned}
         width = self._fit(group, inner, inside)
         spare = max(1, self.table.short_rows // max(1, width))
+        if inside & self.vectors:
+            # Several rows share each piece of a vector, which would cost as much as a row otherwise.
+            spare = max(spare, VECTOR_ROWS)
         instance = []
         for axis in owned:
             block = 1
@@ -315,7 +345,9 @@ class _Planner:
     def _pointwise_group(self, group: Group, inner: dict[str, Inner]) -> GroupPlan:
         instance = []
         transposed = self._transposes(group)
-        widest = max((v.dtype.bytes for v in self.analysis.kernel.views), default=4)
+        # Coordinates and other small things beside the arrays do not make these wider.
+        rank = max((v.rank for v in self.analysis.kernel.views), default=0)
+        widest = max((v.dtype.bytes for v in self.analysis.kernel.views if v.rank == rank), default=4)
         side = self.table.narrow_square if widest <= 2 else self.table.square
         budget = side * side if transposed else self.table.pointwise_bytes // max(2, widest)
         for axis in reversed(group.axes):

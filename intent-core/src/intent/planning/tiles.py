@@ -15,9 +15,15 @@ SPELLED_OUT: Final = MatrixTile(rows=16, columns=16, summed=16, whole=16)
 """No native product for the dtypes: a three-dimensional fragment of products is summed."""
 
 
+def of_matrices(op: kir.Contract) -> bool:
+    """Whether each operand has an axis that the other one does not share: no vector is among them."""
+    shared = len(op.reduce) + len(op.batch)
+    return op.lhs.rank > shared and op.rhs.rank > shared
+
+
 def narrow(op: kir.Contract, capabilities: Capabilities) -> bool:
     """Whether the target has the product natively, of operands of at most 16 bits."""
-    return _native(op, capabilities) and op.lhs.dtype.bits <= 16
+    return native(op, capabilities) and op.lhs.dtype.bits <= 16
 
 
 def tile_of(
@@ -26,9 +32,10 @@ def tile_of(
     """The tile for ``rows`` x ``columns`` results of an operation, of which an instance may hold ``products``."""
     if narrow(op, capabilities):
         return capabilities.plans.matrix_tile(rows, columns, products)
-    tile = EXACT if _native(op, capabilities) else SPELLED_OUT
+    tile = EXACT if native(op, capabilities) else SPELLED_OUT
     return replace(tile, knobs=capabilities.plans.exact)
 
 
-def _native(op: kir.Contract, capabilities: Capabilities) -> bool:
+def native(op: kir.Contract, capabilities: Capabilities) -> bool:
+    """Whether the target has the product natively, or as multiply-adds of its own."""
     return (op.lhs.dtype.name, op.result.dtype.name) in capabilities.dot_dtypes
