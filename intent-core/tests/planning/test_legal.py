@@ -14,8 +14,17 @@ from intent.construct import Analysis, GroupPlan, Plan, analyze, resident, seria
 from intent.frontend import lower
 from intent.kir.walk import walk
 from intent.physical import Guard
-from intent.planning.collisions import form_of, formed
-from intent.planning.legal import bound_of, divisible, lanes, legal, must_be_whole, power_of_two, size_of
+from intent.planning.collisions import arranged, form_of, formed
+from intent.planning.legal import (
+    bound_of,
+    divisible,
+    lanes,
+    legal,
+    must_be_whole,
+    overwritten,
+    power_of_two,
+    size_of,
+)
 from intent.provider import Capabilities
 from intent.provider.registry import registry
 from intent.types.extent import Extent, const, dyn, scalar, symbol
@@ -44,6 +53,30 @@ def turned(x: I.In[I.f32, ("T", "N")], y: I.Out[I.f32, ("N",)]):
     for t in range(T):
         state = state[(i + 1) % N] * 0.5 + x[t, :]
     y[...] = state
+
+
+@intent.kernel
+def transposed(x: I.InOut[I.i32, ("N", "N")]):
+    x[...] = I.transpose(x[...])
+
+
+@intent.kernel
+def goes_where_it_says(x: I.InOut[I.i32, ("N",)]):
+    at = I.cast(x[...], I.index)
+    I.scatter_unique(x, index=at, value=x[...] + 0)
+
+
+@intent.kernel
+def rows_go_where_they_say(x: I.InOut[I.i32, ("M", "N")]):
+    for i in I.parallel(I.domain(0, x.shape[0])):
+        at = I.cast(x[i, :], I.index)
+        I.scatter_unique(x, index=(i, at), value=x[i, :] + 0)
+
+
+@intent.kernel
+def adds_where_it_says(x: I.InOut[I.i32, ("N",)]):
+    at = I.cast(x[...], I.index)
+    I.scatter_reduce(x, index=at, value=x[...] + 0, combine=I.add)
 
 
 def analysed(kernel: Any) -> Analysis:
@@ -132,6 +165,31 @@ def test_carried_tensors_are_whole() -> None:
     assert whole == {label for label, axis in analysis.inner.items() if "carried" in axis.roles}
     assert whole
     assert must_be_whole(analysed(row_sums)) == set()
+
+
+@pytest.mark.parametrize(
+    ("kernel", "extents"),
+    [
+        (transposed, []),
+        (goes_where_it_says, ["N"]),
+        (rows_go_where_they_say, ["N"]),
+        (adds_where_it_says, []),
+    ],
+)
+def test_where_destinations_are_overwritten_too_the_axis_is_whole(kernel: Any, extents: list[str]) -> None:
+    analysis = analysed(kernel)
+    assert sorted(str(analysis.inner[label].extent) for label in overwritten(analysis)) == extents
+
+
+def test_axes_of_instances_that_own_what_they_combine() -> None:
+    analysis = analysed(counted)
+    able = replace(PLAIN, atomics=frozenset({("add", "f32"), ("add", "i32")}))
+    free, owned = (
+        [len(group.axes) for group in arranged(analysis, target)]
+        for target in (able, replace(able, atomics=frozenset()))
+    )
+    assert free == [len(group.axes) for group in analysis.groups]
+    assert owned != free
 
 
 @pytest.mark.parametrize(

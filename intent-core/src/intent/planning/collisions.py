@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from typing import Final
 
 from intent import kir
 from intent.construct import Analysis, Plan
@@ -12,7 +13,7 @@ from intent.construct.plan import Form
 from intent.kir.walk import walk
 from intent.provider import Capabilities
 
-_ATOMIC = {"sum": "add", "max": "max", "min": "min"}
+_ATOMIC: Final[dict[str | None, str]] = {"sum": "add", "max": "max", "min": "min"}
 
 
 def form_of(op: kir.ScatterReduce | kir.Atomic, capabilities: Capabilities) -> Form:
@@ -21,7 +22,7 @@ def form_of(op: kir.ScatterReduce | kir.Atomic, capabilities: Capabilities) -> F
     An atomic that the target cannot make stays native: what has no owner is an error of the provider.
     """
     dtype = op.target.dtype.name
-    kind = op.kind if isinstance(op, kir.Atomic) else _ATOMIC.get(op.kind or "")
+    kind = op.kind if isinstance(op, kir.Atomic) else _ATOMIC.get(op.kind)
     if (kind, dtype) in capabilities.atomics:
         return "native"
     if ("compare_exchange", dtype) in capabilities.atomics:
