@@ -14,7 +14,6 @@ from intent.construct.emission import Scope
 from intent.construct.frame import Binding, Frame
 from intent.construct.point import Point
 from intent.construct.traversal import OpenLoop, open_loop
-from intent.diagnostics import NotSupportedYet
 
 At = tuple[Point, ...]
 
@@ -23,8 +22,6 @@ def open_slices(c: Context, op: kir.RegionFold | kir.RegionScan, frame: Frame) -
     """The loop over slices; while it is open the slice extent stands for the current block of the source axis."""
     source = op.source[0]
     e = source.shape[op.axis]
-    if e in c.slices:
-        raise NotSupportedYet(construct="a region fold along the axis of a slice", span=op.span)
     label = c.analysis.classes.label((source.id, op.axis))
     block = c.traversal((source.id, op.axis)).size
     end = c.extent(e, frame).fragment
@@ -64,6 +61,8 @@ def yielded(c: Context, region: kir.Region, frame: Frame) -> list[Binding]:
 @rule(kir.RegionFold)
 def region_fold(c: Context, op: kir.RegionFold, index: int, at: At, frame: Frame) -> Point:
     """One component of the final summary; the components its combine needs are carried with it."""
+    if op.source[0].shape[op.axis] in c.slices:
+        return _of_slice(c, op, index, at, frame)
 
     def build(homes: Homes) -> dict[int, ph.Fragment]:
         opened = open_slices(c, op, frame)
@@ -92,6 +91,16 @@ def region_fold(c: Context, op: kir.RegionFold, index: int, at: At, frame: Frame
             c.slices.pop(op.slice_extent, None)
 
     return looped(c, op, op.results, (index, at), frame, build)
+
+
+def _of_slice(c: Context, op: kir.RegionFold, index: int, at: At, frame: Frame) -> Point:
+    """A fold along the axis of a slice that is being summarised: the slice, which has members, is its only slice."""
+    c.slices[op.slice_extent] = c.slices[op.source[0].shape[op.axis]]
+    try:
+        whole = slice_frame(c, op, op.summarize, [], frame, c.emitter.current)
+        return c.evaluate(op.summarize.yields[index], at, whole)
+    finally:
+        del c.slices[op.slice_extent]
 
 
 class _Parts:

@@ -9,7 +9,7 @@ from intent import kir
 from intent import physical as ph
 from intent.construct.carried import Carries, Homes, settle
 from intent.construct.context import Context, rule
-from intent.construct.fold import open_slices, slice_frame, yielded
+from intent.construct.fold import evaluated, open_slices, slice_frame, yielded
 from intent.construct.frame import Frame
 from intent.construct.held import Held, hold
 from intent.construct.point import Point, members_of
@@ -21,6 +21,8 @@ At = tuple[Point, ...]
 @rule(kir.RegionScan)
 def region_scan(c: Context, op: kir.RegionScan, index: int, at: At, frame: Frame) -> Point:
     """One output or one component of the final state."""
+    if op.source[0].shape[op.axis] in c.slices:
+        return _of_slice(c, op, index, at, frame)
     members = members_of(at)
     if index < op.outputs:
         free = tuple(p for k, p in enumerate(at) if k != op.output_axis)
@@ -28,6 +30,20 @@ def region_scan(c: Context, op: kir.RegionScan, index: int, at: At, frame: Frame
         (held,) = hold(c, key, free, frame, lambda: (_fill(c, op, index, free, frame),))
         return Point(held.read(c, at[op.output_axis]), members)
     return Point(_final(c, op, index, at, frame), members)
+
+
+def _of_slice(c: Context, op: kir.RegionScan, index: int, at: At, frame: Frame) -> Point:
+    """A scan along the axis of a slice that is being summarised or emitted: the slice is its only slice."""
+    state, scope = evaluated(c, op.initial, frame), c.emitter.current
+    c.slices[op.slice_extent] = c.slices[op.source[0].shape[op.axis]]
+    try:
+        if index < op.outputs:
+            return c.evaluate(op.emit.yields[index], at, slice_frame(c, op, op.emit, state, frame, scope))
+        summarize = slice_frame(c, op, op.summarize, [], frame, scope)
+        step = frame.enter(op.apply, scope, (*yielded(c, op.summarize, summarize), *state))
+        return c.evaluate(op.apply.yields[index - op.outputs], at, step)
+    finally:
+        del c.slices[op.slice_extent]
 
 
 def _loop(

@@ -169,4 +169,28 @@ CASES = (
         extents=sizes("M N", (0, 3), (3, 0), (1, 1), (5, 7), (4, 70)),
         segments=(segment("M"),),
     ),
+    Case(
+        name="folds_in_folds",
+        kernel=k.folds_in_folds,
+        parameters=(
+            view("x", "f32", "M N", integers(-9, 9)),
+            out("twice", "f32", "M"),
+            out("squares", "f32", ""),
+        ),
+        oracle=lambda v: {"twice": 2 * v.x.sum(axis=1), "squares": np.square(v.x.sum(axis=1)).sum()},
+        extents=sizes("M N", (0, 3), (3, 0), (1, 1), (5, 7), (4, 70)),
+        segments=(segment("M"), segment("")),
+    ),
+    Case(
+        name="scans_in_scans",
+        kernel=k.scans_in_scans,
+        parameters=(
+            view("x", "f32", "M N", integers(-9, 9)),
+            out("y", "f32", "M N"),
+            out("last", "f32", "M"),
+        ),
+        oracle=lambda v: {"y": 2 * (v.x.cumsum(axis=1) + 3), "last": v.x.sum(axis=1) + 3},
+        extents=sizes("M N", (0, 3), (3, 0), (1, 1), (5, 7), (4, 70)),
+        segments=(segment("M"),),
+    ),
 )

@@ -216,3 +216,72 @@ def ragged_attention(
             operands=(I.reshape(q[g, :], (1, D)), 1.0),
         )
         y[g, :] = I.select(s.total[0] > 0.0, s.out[0, :] / s.total[0], 0.0)
+
+
+@intent.fn
+def plus(a, b):
+    return a + b
+
+
+@intent.fn
+def total(part):
+    return I.reduce.sum(part, axis=0)
+
+
+@intent.fn
+def totals(part):
+    return I.reduce.sum(part, axis=1)
+
+
+@intent.fn
+def twice_by_a_fold(part):
+    return I.region_fold(source=part * 2.0, axis=0, summarize=total, combine=plus, identity=0.0)
+
+
+@intent.fn
+def squares_of_rows(part):
+    rows = I.region_fold(source=part, axis=1, summarize=totals, combine=plus, identity=0.0)
+    return I.reduce.sum(rows * rows, axis=0)
+
+
+@intent.kernel
+def folds_in_folds(x: I.In[I.f32, ("M", "N")], twice: I.Out[I.f32, ("M",)], squares: I.Out[I.f32, ()]):
+    for m in I.parallel(I.domain(0, x.shape[0])):
+        twice[m] = I.region_fold(
+            source=x[m, :], axis=0, summarize=twice_by_a_fold, combine=plus, identity=0.0
+        )
+    squares[...] = I.region_fold(source=x[...], axis=0, summarize=squares_of_rows, combine=plus, identity=0.0)
+
+
+@intent.fn
+def running(part, state):
+    return I.cumsum(part, axis=0) + state
+
+
+@intent.fn
+def total_by_a_scan(part):
+    _, last = I.region_scan(
+        source=part, axis=0, summarize=total, combine=plus, identity=0.0, initial_state=1.0,
+        apply=plus, emit=running,
+    )  # fmt: skip
+    return last - 1.0
+
+
+@intent.fn
+def running_by_a_scan(part, state):
+    outputs, _ = I.region_scan(
+        source=part, axis=0, summarize=total, combine=plus, identity=0.0, initial_state=state,
+        apply=plus, emit=running,
+    )  # fmt: skip
+    return outputs * 2.0
+
+
+@intent.kernel
+def scans_in_scans(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")], last: I.Out[I.f32, ("M",)]):
+    for m in I.parallel(I.domain(0, x.shape[0])):
+        outputs, state = I.region_scan(
+            source=x[m, :], axis=0, summarize=total_by_a_scan, combine=plus, identity=0.0,
+            initial_state=3.0, apply=plus, emit=running_by_a_scan,
+        )  # fmt: skip
+        y[m, :] = outputs
+        last[m] = state

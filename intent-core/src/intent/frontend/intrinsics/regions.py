@@ -226,7 +226,8 @@ def _summarize(call: Call, source: _Source, held: Captures) -> tuple[Region, Fro
     parts = builder.components(result, like, f"the result of {name}")
     schema, values = _shaped_like_identity(call, name, parts, like)
     for value in values:
-        if any(atom in builder.opaque for extent in value.shape for atom in extent.atoms()):
+        own = set(source.slice_extent.atoms())
+        if any(atom in own for extent in value.shape for atom in extent.atoms()):
             raise SliceExtentObserved(
                 name, use="the extent of the slice in the shape of a summary", span=builder.span
             )
