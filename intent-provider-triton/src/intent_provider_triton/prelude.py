@@ -90,12 +90,14 @@ def _round_f64(x):
 
 # The saturating form of n (one instruction on the GPU) keeps n in -126 .. 126; the rest of a larger argument stays in
 # r, so that the product overflows, or rounds to a subnormal, as it should. Adding 1.5 * 2**23 + 127 rounds to an
-# integer and leaves n + 127, the exponent field of 2**n, in the low bits.
+# integer and leaves n + 127, the exponent field of 2**n, in the low bits; with a half taken off before (0.5 / 252 of
+# the scaled argument), it rounds down. Over all floats the result is 1.93 ulp off at most on an H200; with r around 0
+# it is 2.07 ulp.
 EXP_F32 = """
 @triton.jit
 def _exp_f32(x):
-    # exp(x) = 2**n * 2**r, where n = round(x * log2(e)) within -126 .. 126; t holds n + 127 in its low bits.
-    t = tl.fma(tl.minimum(tl.maximum(tl.fma(x, 0.005724980320990319, 0.5), 0.0), 1.0), 252.0, 12582913.0)
+    # exp(x) = 2**n * 2**r, where n = floor(x * log2(e)) within -126 .. 126; t holds n + 127 in its low bits.
+    t = tl.fma(tl.minimum(tl.maximum(tl.fma(x, 0.005724980320990319, 0.498015873), 0.0), 1.0), 252.0, 12582913.0)
     r = tl.fma(x, 1.44269502162933349609375, 12583039.0 - t)
     r = tl.fma(x, 1.925963033500011079e-8, r)
     return tl.exp2(r) * (t.to(tl.int32, bitcast=True) << 23).to(tl.float32, bitcast=True)
@@ -121,21 +123,23 @@ def _sigmoid_fast_f32(x):
 EXP2_F32 = """
 @triton.jit
 def _exp2_f32(x):
-    # 2**x = 2**n * 2**(x - n), where n = round(x) within -126 .. 126; t holds n + 127 in its low bits.
-    t = tl.fma(tl.minimum(tl.maximum(tl.fma(x, 0.003968253968253968, 0.5), 0.0), 1.0), 252.0, 12582913.0)
+    # 2**x = 2**n * 2**(x - n), where n = floor(x) within -126 .. 126; t holds n + 127 in its low bits.
+    t = tl.fma(tl.minimum(tl.maximum(tl.fma(x, 0.003968253968253968, 0.498015873), 0.0), 1.0), 252.0, 12582913.0)
     return tl.exp2(x + (12583039.0 - t)) * (t.to(tl.int32, bitcast=True) << 23).to(tl.float32, bitcast=True)
 """
 
+# Over all floats 1.48 ulp off at most. The quotient may lie in a lower binade than e, where an error of e counts twice:
+# hence the polynomial, and the error of 1 + e put back.
 SIGMOID_F32 = """
 @triton.jit
 def _sigmoid_f32(x):
-    # e = exp(-|x|) to half an ulp: 2**r by a polynomial, since tl.exp2 alone is off by up to 2 ulp. It never
-    # overflows, and small results keep their precision. The quotient is refined once.
-    a = tl.abs(x) * -1.0
-    t = tl.minimum(tl.maximum(tl.fma(a, 1.44269502162933349609375, 12582912.0), 12582786.0), 12582912.0)
+    # e / (1 + e) for e = exp(x) to half an ulp: 2**r by a polynomial, since tl.exp2 is off by up to 2 ulp. From 30 on
+    # the result is 1. Small results keep their precision.
+    a = tl.minimum(x, 30.0, propagate_nan=tl.PropagateNan.ALL)
+    t = tl.maximum(tl.fma(a, 1.44269502162933349609375, 12582912.0), 12582786.0)
     n = t - 12582912.0
     r = tl.fma(a, 1.925963033500011079e-8, tl.fma(a, 1.44269502162933349609375, n * -1.0))
-    r = tl.maximum(r, -64.0)
+    r = tl.maximum(r, -64.0, propagate_nan=tl.PropagateNan.ALL)
     p = tl.fma(r, 1.5252734e-5, 1.5403530e-4)
     p = tl.fma(r, p, 1.3333558e-3)
     p = tl.fma(r, p, 9.6181291e-3)
@@ -144,11 +148,13 @@ def _sigmoid_f32(x):
     p = tl.fma(r, p, 6.9314718e-1)
     p = tl.where(r < -0.51, tl.exp2(r), tl.fma(r, p, 1.0))
     e = p * ((t.to(tl.int32, bitcast=True) << 23) + 1065353216).to(tl.float32, bitcast=True)
+    # One over the sum, refined with what the sum and the product lost.
     d = 1.0 + e
-    y = 1.0 / d
-    top = tl.where(x < 0, e, 1.0)
-    q = top * y
-    return tl.where(x != x, x, tl.fma(tl.fma(q * -1.0, d, top), y, q))
+    lost = tl.minimum(e, 1.0) - (d - tl.maximum(e, 1.0))
+    root = tl.rsqrt(d)
+    y = root * root
+    q = e * y
+    return tl.fma(tl.fma(q * -1.0, lost, tl.fma(q * -1.0, d, e)), y, q)
 """
 
 SIGMOID_F64 = """

@@ -7,25 +7,6 @@ IT_FN double it_sigmoid(double x) {
     const double e = exp(-fabs(x));
     return (x < 0 ? e : 1.0) / (1.0 + e);
 }
-// exp(-|x|) to half an ulp: 2**r by a polynomial. It never overflows, and small results keep their precision. The quotient
-// is refined once.
-IT_FN float it_sigmoid(float x) {
-    const float a = -fabsf(x);
-    const float t = fminf(fmaxf(fmaf(a, 1.44269502162933349609375f, 12582912.0f), 12582786.0f), 12582912.0f);
-    const float n = t - 12582912.0f;
-    float r = fmaf(a, 1.925963033500011079e-8f, fmaf(a, 1.44269502162933349609375f, -n));
-    r = fmaxf(r, -64.0f);
-    float p = fmaf(r, 1.5252734e-5f, 1.5403530e-4f);
-    p = fmaf(r, p, 1.3333558e-3f);
-    p = fmaf(r, p, 9.6181291e-3f);
-    p = fmaf(r, p, 5.5504109e-2f);
-    p = fmaf(r, p, 2.4022651e-1f);
-    p = fmaf(r, p, 6.9314718e-1f);
-    p = r < -0.51f ? exp2f(r) : fmaf(r, p, 1.0f);
-    const float e = p * it_bits<float>((it_bits<unsigned>(t) << 23) + 1065353216u);
-    const float d = 1.0f + e, y = 1.0f / d, top = x < 0 ? e : 1.0f, q = top * y;
-    return x != x ? x : fmaf(fmaf(-q, d, top), y, q);
-}
 
 IT_FN float it_lgamma(float x) { return (float)lgamma((double)x); }   // f32's form loses accuracy at negative x
 IT_FN double it_lgamma(double x) { return lgamma(x); }
@@ -77,6 +58,28 @@ IT_FN float it_tanh_fast(float x) {
 }
 IT_FN float it_div_fast(float a, float b) { return __fdividef(a, b); }
 #endif
+
+// e / (1 + e) for e = exp(x) to half an ulp: 2**r by a polynomial, since the quotient may lie in a lower binade than e,
+// where an error of e counts twice. From 30 on the result is 1. Small results keep their precision.
+IT_FN float it_sigmoid(float x) {
+    const float a = it_min(x, 30.0f);
+    const float t = fmaxf(fmaf(a, 1.44269502162933349609375f, 12582912.0f), 12582786.0f);
+    const float n = t - 12582912.0f;
+    float r = fmaf(a, 1.925963033500011079e-8f, fmaf(a, 1.44269502162933349609375f, -n));
+    r = it_max(r, -64.0f);
+    float p = fmaf(r, 1.5252734e-5f, 1.5403530e-4f);
+    p = fmaf(r, p, 1.3333558e-3f);
+    p = fmaf(r, p, 9.6181291e-3f);
+    p = fmaf(r, p, 5.5504109e-2f);
+    p = fmaf(r, p, 2.4022651e-1f);
+    p = fmaf(r, p, 6.9314718e-1f);
+    p = r < -0.51f ? exp2f(r) : fmaf(r, p, 1.0f);
+    const float e = p * it_bits<float>((it_bits<unsigned>(t) << 23) + 1065353216u);
+    // One over the sum, refined with what the sum and the product lost.
+    const float d = 1.0f + e, lost = fminf(e, 1.0f) - (d - fmaxf(e, 1.0f));
+    const float root = it_rsqrt(d), y = root * root, q = e * y;
+    return fmaf(fmaf(-q, lost, fmaf(-q, d, e)), y, q);
+}
 
 // For what is only rounded to 16 bits: off by 2**-17 at most. The square is subnormal where the fast exp2 would be 0.
 IT_FN float it_exp_fast(float x) {
