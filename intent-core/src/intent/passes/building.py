@@ -105,17 +105,18 @@ class Builder:
         if node is ph.Pointwise and payload["fn"] in _COMMUTATIVE:
             operands = payload["operands"]
             if payload["fn"] == "and" and dtype is BOOL:
-                operands = [c for f in operands for c in self._conjuncts(f)]
+                operands = [c for f in operands for c in self.conjuncts(f)]
                 frozen["operands"] = frozenset(f.id for f in operands)
             else:
                 frozen["operands"] = tuple(sorted(f.id for f in operands))
         return (node, dtype, dims, frozenset(frozen.items()))
 
-    def _conjuncts(self, f: ph.Fragment) -> Iterator[ph.Fragment]:
+    def conjuncts(self, f: ph.Fragment) -> Iterator[ph.Fragment]:
+        """What must all hold for ``f`` to hold."""
         op = self.known.definition.get(f.id)
         if isinstance(op, ph.Pointwise) and op.fn == "and":
             for operand in op.operands:
-                yield from self._conjuncts(operand)
+                yield from self.conjuncts(operand)
         else:
             yield f
 

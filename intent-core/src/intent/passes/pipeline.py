@@ -8,21 +8,27 @@ from typing import Final
 from intent import physical as ph
 from intent.passes.absorption import absorption
 from intent.passes.divisors import divisors
+from intent.passes.fusion import fusion
 from intent.passes.narrowed import narrowed
 from intent.passes.narrowing import narrowing
 from intent.passes.online import online
 from intent.passes.peeling import peeling
 from intent.passes.permissions import Permissions
+from intent.passes.starting import starting
 
 Pass = Callable[[ph.Program, Permissions], ph.Program]
 
 PASSES: Final[tuple[tuple[str, Pass], ...]] = (
+    # First, so that the others see a loop whole.
+    ("fusion", fusion),
     # Makes folds of what the author did not write as one, for the passes after it.
     ("online", online),
     # Reads a fold's summary and identity, which absorption mixes with the carries.
     ("narrowing", narrowing),
     # Before peeling, so that what it rewrites stands there once.
     ("absorption", absorption),
+    # After absorption, which gives contractions factors to start from; before peeling, while a loop is one.
+    ("starting", starting),
     # Splits the range that narrowing left.
     ("peeling", peeling),
     # Needs only def-use; nothing later makes or removes casts.
