@@ -11,7 +11,7 @@ from intent.provider.emission import Width
 from intent.types import DType
 from intent.types.dtypes import F32
 from intent_provider_cupy.casts import cast
-from intent_provider_cupy.emit import convert, tensor
+from intent_provider_cupy.emit import convert, tensor, tiled
 from intent_provider_cupy.emit.access import replica_text
 from intent_provider_cupy.emit.combining import Combine, Component
 from intent_provider_cupy.emit.layout import Table
@@ -38,6 +38,8 @@ def contract(body: Body, op: Contract) -> None:
         sums, late = _start(body, op, wide, table)
         if product.kind == "tensor":
             tensor.multiply(body, product, sums, table)
+        elif (operands := tiled.placed(body, product)) is not None:
+            tiled.multiply(body, product, operands, wide, sums, table)
         else:
             _in_tiles(body, op, wide, sums, table)
         text, refs = mention(sums.id), frozenset({sums.id})
@@ -154,15 +156,6 @@ def _multiply(
         body.flush_keeping(factors)
         looped = table.looped(op.result.dims)
         target = mention(sums.id)
-        text = _fused(wide, factors[0].text, factors[1].text, target)
+        text = tiled.fused(wide, factors[0].text, factors[1].text, target)
         body.loops.act(f"{target} = {text};", table, looped, op.span)
         body.flush()
-
-
-def _fused(wide: DType, a: str, b: str, c: str) -> str:
-    if wide.name == "f32":
-        return f"fmaf({a}, {b}, {c})"
-    if wide.name == "f64":
-        return f"fma({a}, {b}, {c})"
-    type_ = c_type(wide)
-    return f"it_add<{type_}>({c}, it_mul<{type_}>({a}, {b}))"

@@ -34,7 +34,7 @@ from intent_provider_cupy.emit import access, groups, vectored
 from intent_provider_cupy.emit.hazards import may_meet
 from intent_provider_cupy.emit.literals import c_type, literal, typed
 from intent_provider_cupy.emit.products import Product
-from intent_provider_cupy.emit.tile import Tile, tile_of
+from intent_provider_cupy.emit.tile import PIECE_BYTES, Tile, tile_of
 from intent_provider_cupy.emit.value import Prec, Value
 from intent_provider_cupy.emit.vectors import Vector, vector_of
 
@@ -76,19 +76,25 @@ def pipeline_of(body: Body, loop: Loop) -> Pipeline | None:
     found: list[Staged] = []
     addresses: dict[int, Op] = {}
     for op in loop.body.ops:
-        if not isinstance(op, Contract) or body.placing.products[op.id].kind != "tensor":
+        if not isinstance(op, Contract) or not body.placing.products[op.id].simple:
             continue
         product = body.placing.products[op.id]
+        sides = []
         for side in (product.rows, product.columns):
             load = inside.get(side.id)
             if not isinstance(load, Load) or not _copied(body, load, product, written):
                 continue
             needed = _addresses(load, loop, inside)
             vector = _vector(body, load, product)
-            if needed is None or vector is None:
+            narrow = min(d.size for d in side.dims) * side.dtype.bytes < PIECE_BYTES
+            if needed is None or vector is None or narrow:
                 continue
-            found.append(Staged(load=load, product=product, tile=tile_of(body, product, side), vector=vector))
-            addresses.update((o.id, o) for o in needed)
+            sides.append((load, vector, needed))
+        if product.kind == "tensor" or (product.kind == "tiles" and len(sides) == 2):
+            for load, vector, needed in sides:
+                tile = tile_of(body, product, load.result)
+                found.append(Staged(load=load, product=product, tile=tile, vector=vector))
+                addresses.update((o.id, o) for o in needed)
     size = sum(s.tile.bytes for s in found)
     room = min(SHARED_LIMIT, TILES_LIMIT - body.context.scratch.tiled)
     stages = min(body.context.stages, room // size) if size else 0

@@ -53,6 +53,12 @@ class Product:
     def column_dim(self) -> Dim:
         return _only_free(self.op, self.columns)
 
+    @property
+    def simple(self) -> bool:
+        """Whether it has one row dim, one column dim and one contracted dim, none of them in common."""
+        sides = [[d for d in side.dims if d not in self.op.dims] for side in (self.rows, self.columns)]
+        return len(self.op.dims) == len(sides[0]) == len(sides[1]) == 1 and sides[0] != sides[1]
+
 
 def _only_free(op: Contract, side: Fragment) -> Dim:
     (dim,) = (d for d in side.dims if d not in op.dims)
@@ -82,7 +88,7 @@ def product_of(
             return found
     if len(left) == len(right) == 1 and not shared:
         _blocked(left[0], right[0], places, thread_bits)
-    return Product(op=op, kind="tiles", rows=op.lhs, columns=op.rhs)
+    return Product(op=op, kind="tiles", rows=op.lhs, columns=op.rhs, fed=op.lhs.dtype)
 
 
 def _on_tensor_cores(

@@ -84,7 +84,8 @@ def tile_of(body: Body, product: Product, fragment: Fragment, hint: str = "") ->
     (k,) = product.op.dims
     (free,) = (d for d in fragment.dims if d != k)
     home = body.home(fragment)
-    turned = product.fed.bits == 16 and home.bits(free)[0] is None and home.bits(k)[0] is not None
+    either = product.fed.bits == 16 or product.kind == "tiles"
+    turned = either and home.bits(free)[0] is None and home.bits(k)[0] is not None
     fast, slow = (free, k) if turned else (k, free)
     return Tile(
         name=body.context.namer.fresh(f"{hint or fragment.name or 'operand'}_tile"), fragment=fragment, slow=slow,
