@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,7 +19,6 @@ from intent.physical import (
     Contract,
     Dim,
     Fence,
-    Fragment,
     If,
     Lane,
     LaunchValue,
@@ -37,21 +35,16 @@ from intent.physical import (
     View,
     While,
 )  # fmt: skip
-from intent.provider.emission import Bounds, Namer, Usage, Width
-from intent.provider.emission.python import Prec, Value, Writer, expanded, shape_text, union_dims
+from intent.provider.emission import Bounds, Namer, Width, python
+from intent.provider.emission.python import Prec, Value, control, expanded, shape_text, union_dims
 from intent.types import Span
 from intent_provider_triton.casts import cast
-from intent_provider_triton.emit import access, atomics, control, structured
+from intent_provider_triton.emit import access, atomics, structured
 from intent_provider_triton.emit.extents import ExtentWriter
 from intent_provider_triton.emit.folding import folded
 from intent_provider_triton.emit.literals import INDEX_TYPES, TYPES, literal, typed
 from intent_provider_triton.emit.signature import SignatureBuilder
 from intent_provider_triton.spelling import PROVIDER, Call, spell
-
-INLINE_LIMIT = 64
-"""Longest expression, in characters, that is written inside another one."""
-
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
 @dataclass
@@ -70,27 +63,12 @@ class Context:
     buffers: dict[int, str] = field(default_factory=dict)
 
 
-class Body:
-    """Writes one region tree. ``values`` maps fragment ids to what stands for them in the text."""
+class Body(python.Body[Context]):
+    """Writes the operations of one region tree in Triton."""
 
-    def __init__(self, context: Context, writer: Writer, usage: Usage) -> None:
-        self.context = context
-        self.writer = writer
-        self.usage = usage
-        self.values: dict[int, Value] = {}
-        self.left = dict(usage.count)
-        self.binding: dict[int, str] = {}
-        self._pending: set[int] = set()
-        self._variables: set[str] = set()
-
-    # ------------------------------------------------------------------------------------------------- reading
-
-    def use(self, fragment: Fragment) -> Value:
-        """The value of an operand; counts as one of its uses."""
-        self.left[fragment.id] = self.left.get(fragment.id, 1) - 1
-        if not self.left[fragment.id]:
-            self._pending.discard(fragment.id)
-        return self.values[fragment.id]
+    def typed(self, value: Value) -> Value:
+        """``value`` with a dtype of its own."""
+        return typed(value)
 
     def full(self, value: Value, dims: Sequence[Dim]) -> Value:
         """``value`` as a tensor that really has all of ``dims``."""
@@ -111,94 +89,7 @@ class Body:
             return value
         return replace(value, text=f"{value.atom}.to({INDEX_TYPES[width]})", prec=Prec.ATOM, width=width)
 
-    def shaped_like(self, value: Value, fragment: Fragment) -> Value:
-        """``value`` with exactly the dims and the integer type of ``fragment``."""
-        if fragment.dtype.kind != "index":
-            return self.full(value, fragment.dims)
-        width = self.context.bounds.width(fragment)
-        if value.literal:
-            return self.full(replace(value, width=max(value.width, width)), fragment.dims)
-        return self.widen(self.full(value, fragment.dims), width)
-
-    # ------------------------------------------------------------------------------------------------- writing
-
-    def define(
-        self,
-        fragment: Fragment,
-        value: Value,
-        span: Span,
-        *,
-        statement: bool = False,
-        hint: str = "",
-        leaf: bool = False,
-    ) -> None:
-        """Let ``value`` stand for ``fragment``: inline where it is used once nearby, else under a name."""
-        if not self.usage.count[fragment.id]:
-            if statement:
-                self.writer.statement(value.text, span)
-            return
-        bound = self.bindable(fragment)
-        if bound is not None:
-            value = self.shaped_like(value, fragment)
-            self.writer.statement(f"{bound} = {value.text}", span)
-            self.values[fragment.id] = self.variable(bound, fragment)
-            return
-        simple = value.literal or value.text.isidentifier()
-        # A value keeps the author's name, unless an earlier value has it (a masked or shifted copy does not).
-        named = not leaf and self.context.namer.free(fragment.name)
-        short = len(value.text) <= INLINE_LIMIT and not named
-        if not statement and (simple or (short and self.usage.stays(fragment.id))):
-            read = self._variables.intersection(_IDENTIFIER.findall(value.text))
-            self.values[fragment.id] = replace(value, refs=value.refs | read)
-            self._pending.add(fragment.id)
-            return
-        fallback = "mask" if fragment.dtype.kind == "bool" else "t"
-        name = self.context.namer.fresh(fragment.name or hint or fallback)
-        if leaf:
-            self.writer.line(f"{name} = {value.text}")  # lanes are the plan's, not any line's of the author
-        else:
-            self.writer.statement(f"{name} = {value.text}", span)
-        self.values[fragment.id] = replace(value, text=name, prec=Prec.ATOM, literal=False, refs=frozenset())
-
-    def variable(self, name: str, fragment: Fragment) -> Value:
-        """The reassigned variable ``name`` standing for ``fragment``."""
-        self._variables.add(name)
-        return Value(
-            text=name, prec=Prec.ATOM, dtype=fragment.dtype, dims=fragment.dims,
-            width=self.context.bounds.width(fragment), refs=frozenset({name}),
-        )  # fmt: skip
-
-    def bindable(self, fragment: Fragment) -> str | None:
-        """The variable that ``fragment`` may be assigned to right here: nothing still needs its old value."""
-        name = self.binding.get(fragment.id)
-        if name is None or any(name in self.values[p].refs for p in self._pending):
-            return None
-        for other, value in self.values.items():
-            if value.text == name and self.left.get(other, 0) > 0:
-                return None
-        del self.binding[fragment.id]
-        return name
-
-    def ends_here(self, fragment: Fragment) -> bool:
-        """Whether the value is a reassigned variable of this region whose only use was the latest one."""
-        value = self.values[fragment.id]
-        if (
-            value.text not in self._variables
-            or value.dims != fragment.dims
-            or not self.usage.stays(fragment.id)
-        ):
-            return False
-        if any(value.text in self.values[p].refs for p in self._pending):
-            return False
-        return not any(v.text == value.text and self.left.get(k, 0) > 0 for k, v in self.values.items())
-
     # ---------------------------------------------------------------------------------------------- operations
-
-    def region(self, region: Region) -> None:
-        """Write the live operations of the region in order."""
-        for op in region.ops:
-            if self.usage.live(op):
-                self.op(op)
 
     def op(self, op: Op) -> None:
         """Write one operation."""
@@ -325,9 +216,6 @@ class Body:
             if isinstance(source, View)
             else self.context.signature.buffer(source)
         )
-
-    def refs(self, values: Iterable[Value]) -> frozenset[str]:
-        return frozenset().union(*(v.refs for v in values))
 
 
 _WRITERS: dict[type[Op], Callable[[Body, Any], None]] = {

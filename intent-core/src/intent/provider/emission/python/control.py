@@ -4,25 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 from intent.physical import Fragment, If, Loop, Region, While
-from intent.provider.emission import Width
-from intent.provider.emission.python import Value
+from intent.provider.emission.python.body import Body
+from intent.provider.emission.python.value import Value
 from intent.types import Span
-from intent_provider_cutile.emit.literals import INDEX_TYPES, typed
 
-if TYPE_CHECKING:
-    from intent_provider_cutile.emit.body import Body
+__all__ = ["branch", "loop", "while_loop"]
 
 
-def loop(body: Body, op: Loop) -> None:
+def loop(body: Body[Any], op: Loop) -> None:
     """``for i in range(begin, end, step)``."""
-    # The loop's index has the type of its bounds: make them as wide as its uses take it to be.
-    width = body.context.bounds.width(op.body.args[0])
-    bounds = [body.widen(body.use(f), width) for f in (op.begin, op.end, op.step)]
-    if all(b.literal for b in bounds) and width is not Width.SMALL:
-        bounds[1] = replace(bounds[1], text=f"{INDEX_TYPES[width]}({bounds[1].text})")
+    bounds = body.loop_bounds(op)
     names = _carries(body, op.results, op.body.args[1:], op.inits, op.span)
     iv = op.body.args[0]
     name = body.context.namer.fresh(iv.name or "i")
@@ -40,7 +34,7 @@ def _range(bounds: Sequence[Value]) -> str:
     return end if begin == "0" else f"{begin}, {end}"
 
 
-def while_loop(body: Body, op: While) -> None:
+def while_loop(body: Body[Any], op: While) -> None:
     """``while condition``; a condition that needs statements is evaluated before the loop and at its end."""
     names = _carries(body, op.results, op.body.args, op.inits, op.span)
     for argument, name in zip(op.condition.args, names, strict=True):
@@ -62,16 +56,16 @@ def while_loop(body: Body, op: While) -> None:
     _results(body, op.results, names)
 
 
-def _condition(body: Body, op: While) -> str:
+def _condition(body: Body[Any], op: While) -> str:
     counts = {r.id: body.usage.count[r.id] for inner in op.condition.ops for r in inner.results}
     body.left.update(counts)
     body.region(op.condition)
-    return typed(body.use(op.condition.yields[0])).text
+    return body.typed(body.use(op.condition.yields[0])).text
 
 
-def branch(body: Body, op: If) -> None:
+def branch(body: Body[Any], op: If) -> None:
     """``if``/``else``; both sides assign the results."""
-    condition = typed(body.use(op.condition))
+    condition = body.typed(body.use(op.condition))
     live = [i for i, r in enumerate(op.results) if body.usage.count[r.id]]
     names = {i: body.bindable(op.results[i]) or _fresh(body, op.results[i]) for i in live}
     body.writer.statement(f"if {condition.text}:", op.span)
@@ -83,11 +77,12 @@ def branch(body: Body, op: If) -> None:
         body.values[op.results[i].id] = body.variable(name, op.results[i])
 
 
-def _fresh(body: Body, fragment: Fragment) -> str:
-    return body.context.namer.fresh(fragment.name or "t")
+def _fresh(body: Body[Any], fragment: Fragment) -> str:
+    name: str = body.context.namer.fresh(fragment.name or "t")
+    return name
 
 
-def _side(body: Body, op: If, region: Region, names: dict[int, str]) -> None:
+def _side(body: Body[Any], op: If, region: Region, names: dict[int, str]) -> None:
     with body.writer.block():
         body.region(region)
         final = []
@@ -99,13 +94,20 @@ def _side(body: Body, op: If, region: Region, names: dict[int, str]) -> None:
 
 
 def _carries(
-    body: Body, results: Sequence[Fragment], args: Sequence[Fragment], inits: Sequence[Fragment], span: Span
+    body: Body[Any],
+    results: Sequence[Fragment],
+    args: Sequence[Fragment],
+    inits: Sequence[Fragment],
+    span: Span,
 ) -> list[str]:
     """Assign the initial values to the carry variables and give their names."""
     values = [body.use(f) for f in inits]
-    names = []
-    for result, argument, value in zip(results, args, values, strict=True):
-        name = body.bindable(result) or body.context.namer.fresh(argument.name or result.name or "carry")
+    names: list[str] = []
+    for result, argument, init, value in zip(results, args, inits, values, strict=True):
+        name = body.bindable(result)
+        if name is None and body.ends_here(init) and value.text not in names:
+            name = value.text  # the loop goes on with the variable of the one before it
+        name = name or body.context.namer.fresh(argument.name or result.name or "carry")
         names.append(name)
         text = body.shaped_like(value, argument).text
         if text != name:
@@ -114,7 +116,9 @@ def _carries(
     return names
 
 
-def _iterate(body: Body, region: Region, args: Sequence[Fragment], names: Sequence[str], span: Span) -> None:
+def _iterate(
+    body: Body[Any], region: Region, args: Sequence[Fragment], names: Sequence[str], span: Span
+) -> None:
     """The body of a loop: yields are assigned where they are computed, the others together at the end."""
     here = {r.id for op in region.ops for r in op.results}
     for f, argument, name in zip(region.yields, args, names, strict=True):
@@ -131,7 +135,7 @@ def _iterate(body: Body, region: Region, args: Sequence[Fragment], names: Sequen
     _assign(body, final, span)
 
 
-def _assign(body: Body, final: list[tuple[str, Value]], span: Span) -> None:
+def _assign(body: Body[Any], final: list[tuple[str, Value]], span: Span) -> None:
     """Simultaneous assignment: one tuple assignment if a new value reads another reassigned variable."""
     targets = {name for name, _ in final}
     tangled = any(value.refs & (targets - {name}) for name, value in final)
@@ -140,9 +144,12 @@ def _assign(body: Body, final: list[tuple[str, Value]], span: Span) -> None:
         body.writer.statement(f"{left} = {right}", span)
         return
     for name, value in final:
-        body.writer.statement(f"{name} = {value.text}", span)
+        if value.text.isidentifier():
+            body.writer.line(f"{name} = {value.text}")  # passes a value on: no line of the author's
+        else:
+            body.writer.statement(f"{name} = {value.text}", span)
 
 
-def _results(body: Body, results: Sequence[Fragment], names: Sequence[str]) -> None:
+def _results(body: Body[Any], results: Sequence[Fragment], names: Sequence[str]) -> None:
     for result, name in zip(results, names, strict=True):
         body.values[result.id] = body.variable(name, result)
