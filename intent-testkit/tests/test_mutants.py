@@ -82,7 +82,8 @@ def test_every_fault_has_places_in_construction_and_each_is_still_python() -> No
 
 
 def test_sequences_without_an_order_are_not_swapped() -> None:
-    tree = ast.parse("x = e.sort((*a, *b))\nfor y in (*a, *b):\n    pass\nz = f((*a, *b))")
+    text = "x = e.sort((*a, *b)); y = {v for v in (*a, *b)}; any(v for v in (*a, *b)); z = tuple(v for v in (*a, *b))"
+    tree = ast.parse(f"for y in (*a, *b):\n    {text}")
     mark_unordered(tree)
     swap = OPERATORS["swap-operands"]
     assert [ast.unparse(w) for n in ast.walk(tree) for w in swap(n)] == ["(*b, *a)"]

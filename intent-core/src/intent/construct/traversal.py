@@ -70,7 +70,6 @@ def close_loop(
     loop: OpenLoop,
     inits: tuple[ph.Fragment, ...],
     yields: tuple[ph.Fragment, ...],
-    least: Scope | None = None,
 ) -> tuple[ph.Fragment, ...]:
     """End the body and place the loop where its outside references live."""
     c.emitter.close(loop.scope)
@@ -86,7 +85,6 @@ def close_loop(
         inits=inits,
         body=body,
         summary=loop.summary,
-        least=least,
     )
 
 

@@ -110,7 +110,6 @@ def _combine_in_order(
         least=c.emitter.current,
         version=version,
     )
-    c.emitter.pin()
     _store(c, to, _combined(c, op, old, value, frame))
 
 

@@ -128,6 +128,25 @@ CASES = (
         )
         for n, where in ((3, 1), (0, GARBAGE))
     ),
+    *(
+        Case(
+            name=f"endless_elsewhere_{step}",
+            kernel=k.endless_elsewhere,
+            parameters=(scalar("step", "i32", step), inout("y", "i32", "N", integers(-9, 9))),
+            oracle=lambda v: {"y": v.y + (-(-10 // v.step) * v.step if v.step > 0 else 0)},
+            extents=sizes("N", 0, 1, 5),
+            segments=(segment(""),),
+        )
+        for step in (3, 0)
+    ),
+    Case(
+        name="rows_against_columns",
+        kernel=k.rows_against_columns,
+        parameters=(view("x", "i32", "N N", integers(-9, 9)), out("y", "i32", "N")),
+        oracle=lambda v: {"y": np.einsum("ij,ji->i", v.x, v.x) + v.x.shape[0] * np.diagonal(v.x)},
+        extents=sizes("N", 0, 1, 5, 9),
+        segments=(segment("N"),),
+    ),
     Case(
         name="carried_diagonal",
         kernel=k.carried_diagonal,

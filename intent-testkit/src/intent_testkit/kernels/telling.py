@@ -57,6 +57,24 @@ def promised_in_a_loop(
 
 
 @intent.kernel
+def endless_elsewhere(step: I.i32, y: I.InOut[I.i32, ("N",)]):
+    """A loop that would not end where the branch is not taken."""
+    v = I.cast(0, I.i32)
+    if step > 0:
+        while v < 10:
+            v = v + step
+    y[...] = y[...] + v
+
+
+@intent.kernel
+def rows_against_columns(x: I.In[I.i32, ("N", "N")], y: I.Out[I.i32, ("N",)]):
+    """Points and what each of them sums over are one domain."""
+    line = I.domain(0, x.shape[0])
+    for i in I.parallel(line):
+        y[i] = I.reduce.sum(x[i, line] * x[line, i] + x[i, i], axis=0)
+
+
+@intent.kernel
 def carried_diagonal(x: I.In[I.i32, ("N", "N")], y: I.Out[I.i32, ("N", "N")]):
     """A carried matrix whose diagonal every pass adds to its rows."""
     N = x.shape[0]

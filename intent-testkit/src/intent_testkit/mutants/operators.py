@@ -66,11 +66,15 @@ def swap_operands(node: ast.AST) -> Iterator[ast.AST]:
 def mark_unordered(tree: ast.AST) -> None:
     """Mark the sequences whose order means nothing, because they are walked or become a set: not for swapping."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.For | ast.comprehension):
+        if isinstance(node, ast.For):
             setattr(node.iter, _MARK, True)
+        gathered: list[ast.expr] = [node] if isinstance(node, ast.SetComp) else []
         if isinstance(node, ast.Call) and _called(node) in _UNORDERED:
-            for argument in node.args:
-                setattr(argument, _MARK, True)
+            gathered += node.args
+        for sequence in gathered:
+            setattr(sequence, _MARK, True)
+            for walked in getattr(sequence, "generators", ()):
+                setattr(walked.iter, _MARK, True)
 
 
 def share_lane(node: ast.AST) -> Iterator[ast.AST]:
