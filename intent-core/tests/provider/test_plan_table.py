@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from intent.provider import ChainTile, MatrixTile, PlanTable, Sized, settings
+from intent.provider import ChainTile, MatrixTile, PlanTable, Sized, Walk, settings
 
 LARGE = MatrixTile(rows=256, columns=256, least=1024, tiles=256, knobs=settings(gangs=8))
 SMALL = MatrixTile(knobs=settings(gangs=4))
@@ -53,11 +53,24 @@ def test_rows_longer_than_any_step_take_the_last_one():
     assert [TABLE.row_knobs(n) for n in (1, 8192, 8193, 1 << 20)] == [settings(gangs=n) for n in (4, 4, 8, 8)]
 
 
-def test_long_rows_may_have_settings_of_their_own():
-    assert TABLE.row_knobs(8192, walked=True) == settings(gangs=4)
-    deep = replace(TABLE, long_rows=settings(gangs=8, depth=3))
-    assert deep.row_knobs(8192, walked=True) == settings(gangs=8, depth=3)
-    assert deep.row_knobs(8192) == settings(gangs=4)
+@pytest.mark.parametrize(
+    ("row", "written", "block", "knobs"),
+    [
+        (40000, False, 4096, settings(gangs=8, depth=3)),
+        (1 << 20, False, 4096, settings(gangs=8, depth=3)),
+        (40000, True, 8192, settings(gangs=4)),  # those of a row program of one block
+        (65537, True, 32768, ()),
+    ],
+)
+def test_a_walk_is_the_first_for_the_row(row, written, block, knobs):
+    walks = (
+        Walk(written=False, block=4096, knobs=settings(gangs=8, depth=3)),
+        Walk(row=65536, block=8192),
+        Walk(block=32768, knobs=()),
+    )
+    assert replace(TABLE, walks=walks).walk(row, written=written) == replace(
+        next(w for w in walks if w.block == block), knobs=knobs
+    )
 
 
 def test_warps_grow_to_a_count_that_there_is():

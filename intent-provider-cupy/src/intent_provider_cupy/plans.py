@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from intent.provider import ChainTile, MatrixTile, PlanTable, Sized, settings
+from intent.provider import ChainTile, MatrixTile, PlanTable, Sized, Walk, settings
 
 _PLAIN = settings(num_warps=4, num_stages=3)
 _LONG_HEAD = settings(num_warps=8, num_stages=2)
+
+_WALKS: Final = (
+    Walk(written=False, block=8192, knobs=settings(num_warps=8)),
+    Walk(row=65536, block=8192, knobs=settings(num_warps=16)),
+    Walk(block=32768, knobs=settings(num_warps=32)),
+)
 
 PLANS: Final = PlanTable(
     warps="num_warps",
@@ -28,12 +34,12 @@ PLANS: Final = PlanTable(
         Sized(lanes=1024, knobs=settings(num_warps=1)),
         Sized(lanes=2048, knobs=settings(num_warps=2)),
         Sized(lanes=4096, knobs=settings(num_warps=4)),
-        Sized(lanes=8192, knobs=settings(num_warps=8)),
+        Sized(lanes=16384, knobs=settings(num_warps=16)),
         Sized(lanes=32768, knobs=settings(num_warps=32)),
     ),
-    long_rows=settings(num_warps=16),
     resident=16384,
+    walks=_WALKS,
     columns=settings(num_warps=4),
-    pointwise=settings(num_warps=4),
+    pointwise=settings(num_warps=8),
     transposed=settings(num_warps=8),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from intent.provider import ChainTile, MatrixTile, PlanTable, Sized, settings
+from intent.provider import ChainTile, MatrixTile, PlanTable, Sized, Walk, settings
 
 PLANS: Final = PlanTable(
     warps="num_worker_warps",
@@ -26,10 +26,9 @@ PLANS: Final = PlanTable(
         Sized(lanes=8192, knobs=()),
         Sized(lanes=32768, knobs=settings(num_worker_warps=8)),
     ),
-    long_rows=settings(num_worker_warps=8),
     transposed=settings(num_worker_warps=8),
     resident=8192,
-    walked=4096,
+    walks=(Walk(block=4096, knobs=settings(num_worker_warps=8)),),
     short_rows=4096,
     narrow_square=128,
 )  # fmt: skip

@@ -9,10 +9,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from intent.provider import ChainTile, MatrixTile, PlanTable, Sized, settings
+from intent.provider import ChainTile, MatrixTile, PlanTable, Sized, Walk, settings
 
 _PLAIN = settings(num_warps=4, num_stages=3)
 _LONG_HEAD = settings(num_warps=8, num_stages=2)
+
+_WALKS: Final = (
+    Walk(written=False, block=8192, knobs=settings(num_warps=8)),
+    Walk(row=65536, block=8192, knobs=settings(num_warps=16)),
+    Walk(block=32768, knobs=settings(num_warps=32)),
+)
 
 PLANS: Final = PlanTable(
     warps="num_warps",
@@ -36,11 +42,11 @@ PLANS: Final = PlanTable(
         Sized(lanes=8192, knobs=settings(num_warps=8)),
         Sized(lanes=32768, knobs=settings(num_warps=32)),
     ),
-    # Walked rows stay in the second-level cache from the first walk to the last: held at once, 32768 lanes fill the
-    # registers of a multiprocessor, and nothing is read while it computes.
-    long_rows=settings(num_warps=16),
     resident=16384,
+    # Held at once, 32768 lanes fill the registers of a multiprocessor, and nothing is read while it computes. Walked
+    # rows that are read again stay in the second-level cache if few instances share a multiprocessor.
+    walks=_WALKS,
     columns=settings(num_warps=4),
-    pointwise=settings(num_warps=4),
+    pointwise=settings(num_warps=8),
     transposed=settings(num_warps=8),
 )

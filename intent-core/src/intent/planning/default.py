@@ -16,6 +16,7 @@ The sizes and the compiler's settings are the provider's: :class:`intent.provide
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 
 from intent import kir
 from intent.construct import Analysis, GroupPlan, Inner, Plan, resident, serial
@@ -27,7 +28,7 @@ from intent.planning.collisions import arranged
 from intent.planning.legal import bound_of, divisible, legal, must_be_whole, power_of_two, size_of
 from intent.planning.tiles import narrow, native, of_matrices, tile_of
 from intent.planning.widest import fitted
-from intent.provider import Capabilities, ChainTile, Knobs, MatrixTile
+from intent.provider import Capabilities, ChainTile, Knobs, MatrixTile, Walk
 from intent.types import Extent
 
 COLUMN_LANES = 64
@@ -35,6 +36,8 @@ COLUMN_BLOCK = 64
 RUN_TIME_BLOCK = 128
 VECTOR_ROWS = 4
 VECTOR_BLOCK = 4096
+STATE_LEAST = 16
+STATE_INSTANCES = 128
 
 
 def default(analysis: Analysis, capabilities: Capabilities, extents: Mapping[str, int] | None = None) -> Plan:
@@ -142,9 +145,15 @@ class _Planner:
         shared = label in self.vectors
         if value <= (min(VECTOR_BLOCK, self.table.resident) if shared else self.table.resident):
             return self._resident(axis.extent, power_of_two(value))
-        walked = min(VECTOR_BLOCK, self.table.walked) if shared else self.table.walked
-        self._divide(axis.extent, walked)
-        return serial(walked)
+        block = self._walk(label).block
+        block = min(VECTOR_BLOCK, block) if shared else block
+        self._divide(axis.extent, block)
+        return serial(block)
+
+    def _walk(self, label: str) -> Walk:
+        axis = self.analysis.inner[label]
+        length = bound_of(self.analysis, label, self.extents, 1024)
+        return self.table.walk(length, written="store" in axis.roles)
 
     def _all_narrow(self) -> bool:
         """Whether the target multiplies the operands of all contractions natively."""
@@ -172,7 +181,7 @@ class _Planner:
         owned = [a for a in group.axes if a.owned]
         products = self._contractions(group)
         if products and all(native(op, self.capabilities) for op in products):
-            return self._state_group(inner, owned, products)
+            return self._state_group(group, inner, walked, products)
         if walked or len(owned) < len(group.axes):
             return self._row_group(group, inner, owned, walked)
         return self._pointwise_group(group, inner)
@@ -246,11 +255,29 @@ class _Planner:
         return GroupPlan(instance=tuple(instance), inner=tuple(inner.items()), grouped=grouped)
 
     def _state_group(
-        self, inner: dict[str, Inner], owned: list[GroupAxis], products: list[kir.Contract]
+        self, group: Group, inner: dict[str, Inner], walked: set[str], products: list[kir.Contract]
     ) -> GroupPlan:
-        """Matrices that every instance has to itself, such as states of a scan: blocks as products want them."""
-        self.asked.append(min((self._tile(op) for op in products), key=lambda t: t.rows * t.columns).knobs)
-        return GroupPlan(instance=tuple((a.label, 1) for a in owned), inner=tuple(inner.items()))
+        """Matrices that an instance holds, such as states of a scan, in blocks as products want them.
+
+        An axis that no operation walks is shared out all the same: instances along it repeat some products, but then
+        what a scan emits goes straight to memory, and few owners fill the device.
+        """
+        tile = min((self._tile(op) for op in products), key=lambda t: t.rows * t.columns)
+        self.asked.append(tile.knobs)
+        blocks = {a.label: 1 for a in group.axes if a.owned}
+        count = prod(self._size(a.extent) for a in group.axes if a.owned)
+        for axis in group.axes:
+            if axis.owned or axis.single or axis.label.split(".")[0] in walked:
+                continue
+            size = self._size(axis.extent)
+            block = min(tile.columns, max(STATE_LEAST, power_of_two(size)))
+            while block > STATE_LEAST and count * -(-size // block) < STATE_INSTANCES:
+                block //= 2
+            count *= -(-size // block)
+            blocks[axis.label] = block
+            self._divide(axis.extent, block)
+        instance = tuple((a.label, blocks[a.label]) for a in group.axes if a.label in blocks)
+        return GroupPlan(instance=instance, inner=tuple(inner.items()))
 
     def _grouping(self, blocks: dict[str, int], sizes: dict[str, int], matrix: list[str]) -> int:
         """Rows of tiles that are walked together: fewer where one row of tiles is short."""
@@ -279,16 +306,19 @@ class _Planner:
                 block = min(spare, power_of_two(self._size(axis.extent)))
                 self._divide(axis.extent, block)
             instance.append((axis.label, block))
-        long = any(inner[label].mode == "serial" for label in inside & inner.keys())
-        self.asked.append(self.table.row_knobs(width * spare, walked=long))
+        long = [label for label in sorted(inside & inner.keys()) if inner[label].mode == "serial"]
+        longest = max(long, key=lambda label: inner[label].size, default=None)
+        walk = None if longest is None or inside & self.vectors else self._walk(longest).knobs
+        self.asked.append(self.table.row_knobs(width * spare) if walk is None else walk)
         return GroupPlan(instance=tuple(instance), inner=tuple(inner.items()))
 
     def _fit(self, group: Group, inner: dict[str, Inner], inside: set[str]) -> int:
         """Keep the lanes of all axes walked together within one fragment; the contiguous axis is served first."""
         last = self._last_labels(group)
+        most = max(self.table.resident, *(walk.block for walk in self.table.walks))
         width = 1
         for label in sorted(inside & inner.keys(), key=lambda x: (x not in self.whole, x not in last, x)):
-            room = max(1, self.table.resident // width)
+            room = max(1, most // width)
             if inner[label].size > room and label not in self.whole:
                 inner[label] = serial(room)
             width *= inner[label].size

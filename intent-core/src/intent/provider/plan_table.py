@@ -7,7 +7,7 @@ that fits is taken, the last one where none does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 Knobs = tuple[tuple[str, int], ...]
 """Settings of a provider (:meth:`intent.provider.Provider.knobs`) as a plan has them: pairs in order of names."""
@@ -60,15 +60,29 @@ class Sized:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Walk:
+    """How a row that is not held at once is walked: in blocks of ``block``, with these settings.
+
+    For rows of at most ``row`` elements (None: any); ``written``: with or without results of as many elements (None:
+    either). Where they are read again for those, several rows of all instances should fit the cache.
+    """
+
+    block: int = 8192
+    row: int | None = None
+    written: bool | None = None
+    knobs: Knobs | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class PlanTable:
     """Tiles and settings by what a group of a kernel does; the defaults are for a target without settings.
 
     ``warps``: the setting that says how many warps an instance has, empty without one, and ``warp_counts`` its values,
     ascending. ``matrix``, ``chains``: where operands have at most 16 bits and the target multiplies them; ``exact``:
-    settings of other products. ``rows``: of row programs by their size, ``long_rows``: of those that are walked in
-    blocks (None: by the block's size); ``columns``, ``pointwise`` and ``transposed``: of the others.
+    settings of other products. ``rows``: of row programs by their size, and of those that are walked where ``walks``
+    has none; ``columns``, ``pointwise`` and ``transposed``: of the others.
 
-    ``resident``: lanes up to which a row is held at once; a longer one is walked in blocks of ``walked``.
+    ``resident``: lanes up to which a row is held at once; ``walks``: how a longer one is walked.
     ``short_rows``: elements that short rows have together. ``pointwise_bytes``: of the widest array in a pointwise
     instance. ``square``: rows and columns of an instance that transposes, ``narrow_square``: of elements of at most
     two bytes.
@@ -80,12 +94,11 @@ class PlanTable:
     chains: tuple[ChainTile, ...] = (ChainTile(rows=64, masked=True), ChainTile())
     exact: Knobs = ()
     rows: tuple[Sized, ...] = (Sized(lanes=0, knobs=()),)
-    long_rows: Knobs | None = None
     columns: Knobs = ()
     pointwise: Knobs = ()
     transposed: Knobs = ()
     resident: int = 32768
-    walked: int = 8192
+    walks: tuple[Walk, ...] = (Walk(),)
     short_rows: int = 2048
     pointwise_bytes: int = 4096
     square: int = 64
@@ -108,11 +121,18 @@ class PlanTable:
                 return tile
         return self.chains[-1]
 
-    def row_knobs(self, lanes: int, *, walked: bool = False) -> Knobs:
+    def row_knobs(self, lanes: int) -> Knobs:
         """The settings of a row program with ``lanes`` elements at once."""
-        if walked and self.long_rows is not None:
-            return self.long_rows
         return next((step.knobs for step in self.rows if lanes <= step.lanes), self.rows[-1].knobs)
+
+    def walk(self, row: int, *, written: bool) -> Walk:
+        """How rows of ``row`` elements are walked, settings included."""
+        for found in self.walks:
+            if (found.row is None or row <= found.row) and found.written in (None, written):
+                break
+        else:
+            found = self.walks[-1]
+        return found if found.knobs is not None else replace(found, knobs=self.row_knobs(found.block))
 
     def warps_of(self, knobs: Knobs) -> int:
         """How many warps an instance has with these settings (the fewest where they do not say)."""
