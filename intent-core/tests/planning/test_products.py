@@ -67,6 +67,32 @@ def states(k: I.In[I.f32, ("T", "D")], v: I.In[I.f32, ("T", "E")], y: I.Out[I.f3
     y[...] = outputs
 
 
+@intent.fn
+def emitted_within(part, state):
+    """``k k^T`` has no column of the state: instances along these repeat it."""
+    return I.matmul(part.k, state) + I.matmul(I.matmul(part.k, part.k, transpose_rhs=True), part.v)
+
+
+@intent.kernel
+def states_of_heads(
+    k: I.In[I.f32, ("H", "T", "D")], v: I.In[I.f32, ("H", "T", "E")], y: I.Out[I.f32, ("H", "T", "E")]
+):
+    H, _, D = k.shape
+    zero = I.zeros((D, v.shape[2]), I.f32)
+    for h in I.parallel(I.domain(0, H)):
+        outputs, _ = I.region_scan(
+            source=I.record(k=k[h, :, :], v=v[h, :, :]),
+            axis=0,
+            summarize=outer_of,
+            combine=plus,
+            identity=zero,
+            initial_state=zero,
+            apply=plus,
+            emit=emitted_within,
+        )
+        y[h, :, :] = outputs
+
+
 def _plan(kernel: intent.Definition, **extents: int) -> GroupPlan:
     (group,) = default_plan(analyze(lower(kernel)), CAPABILITIES, extents).groups
     return group
@@ -93,6 +119,12 @@ def test_a_batch_of_vectors_is_no_matrix() -> None:
 def test_slices_of_a_scan_over_states_are_what_products_want() -> None:
     group = _plan(states, T=4096, D=64, E=64)
     assert group.traversal("axis_T") == serial(32)
+
+
+@pytest.mark.parametrize(("heads", "block"), [(64, 32), (1, 16), (128, 64), (1000, 64)])
+def test_columns_of_a_state_are_shared_out_until_instances_fill_a_device(heads, block) -> None:
+    group = _plan(states_of_heads, H=heads, T=4096, D=64, E=64)
+    assert dict(group.instance) == {"axis": 1, "axis_E": block}
 
 
 @pytest.mark.parametrize(("d", "block"), [(4096, CAPABILITIES.plans.pointwise_bytes // 2), (64, 64)])
