@@ -1,7 +1,7 @@
 """What is added to a product is where the product's accumulation starts.
 
 Requires: a verified program. Ensures: the same sums, one accumulator less in registers; the language permits both
-(docs/numerics.md): ``contract(a, b) + c`` may start from ``c``.
+(docs/language.md): ``contract(a, b) + c`` may start from ``c``.
 
     %c = loop inits=(%zero) { contract accumulator=%arg }         %y = loop inits=(%x) { contract accumulator=%arg }
     %y = add(%x, %c)                                         ->
