@@ -50,6 +50,11 @@ def _diagonal(v: Values) -> dict[str, object]:
     return {"y": m}
 
 
+def _turned(v: Values) -> dict[str, object]:
+    y = v.x * 3 if v.flag > 0 else v.y
+    return {"y": y, "z": y[::-1]}
+
+
 def _points(v: Values) -> dict[str, object]:
     return {"y": np.where(v.ok[:, None] > 0, v.x * 2 + 1, v.y)}
 
@@ -138,6 +143,22 @@ CASES = (
             segments=(segment(""),),
         )
         for step in (3, 0)
+    ),
+    *(
+        Case(
+            name=f"turned_after_a_branch_{name}",
+            kernel=k.turned_after_a_branch,
+            parameters=(
+                scalar("flag", "i32", flag),
+                view("x", "i32", "N", integers(-9, 9)),
+                inout("y", "i32", "N", integers(-9, 9)),
+                out("z", "i32", "N"),
+            ),
+            oracle=_turned,
+            extents=sizes("N", 0, 1, 7, 33),
+            segments=(segment(""),),
+        )
+        for name, flag in (("taken", 1), ("not_taken", 0))
     ),
     Case(
         name="rows_against_columns",

@@ -67,6 +67,18 @@ def endless_elsewhere(step: I.i32, y: I.InOut[I.i32, ("N",)]):
 
 
 @intent.kernel
+def turned_after_a_branch(
+    flag: I.i32, x: I.In[I.i32, ("N",)], y: I.InOut[I.i32, ("N",)], z: I.Out[I.i32, ("N",)]
+):
+    """One side of a branch writes what everybody reads afterwards, from the other end."""
+    N = x.shape[0]
+    if flag > 0:
+        y[...] = x[...] * 3
+    back = N - 1 - I.indices(I.domain(0, N))
+    z[...] = I.gather(y[...], index=(back,))
+
+
+@intent.kernel
 def rows_against_columns(x: I.In[I.i32, ("N", "N")], y: I.Out[I.i32, ("N",)]):
     """Points and what each of them sums over are one domain."""
     line = I.domain(0, x.shape[0])
