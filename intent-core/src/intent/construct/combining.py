@@ -9,8 +9,15 @@ from intent import physical as ph
 from intent.construct.context import Context
 from intent.construct.frame import Frame, constant_binding
 from intent.construct.point import Point
+from intent.kir.walk import walk
 from intent.types import DType
 from intent.types.dtypes import INDEX
+
+
+def has_loops(op: kir.Reduce | kir.Scan) -> bool:
+    """Whether the combine runs loops of the author's: they are of one lane, so its axes are walked member by member."""
+    return op.combine is not None and any(isinstance(o, kir.While | kir.For) for o in walk(op.combine))
+
 
 BUILTIN = {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum", "any": "or", "all": "and"}
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 from intent import kir
 from intent import physical as ph
 from intent.construct.carried import Carries, Homes, looped
+from intent.construct.combining import has_loops
 from intent.construct.context import Context, Slice, rule
 from intent.construct.emission import Scope
 from intent.construct.frame import Binding, Frame
 from intent.construct.point import Point
 from intent.construct.traversal import OpenLoop, open_loop
+from intent.kir.walk import regions_of, walk
 
 At = tuple[Point, ...]
 
@@ -23,11 +25,16 @@ def open_slices(c: Context, op: kir.RegionFold | kir.RegionScan, frame: Frame) -
     source = op.source[0]
     e = source.shape[op.axis]
     label = c.analysis.classes.label((source.id, op.axis))
-    block = c.traversal((source.id, op.axis)).size
+    block = 1 if _loops_inside(op) else c.traversal((source.id, op.axis)).size
     end = c.extent(e, frame).fragment
     opened = open_loop(c, c.emitter.index(0), end, c.emitter.index(block), label)
     c.slices[op.slice_extent] = Slice(label, e, block, opened.counter, op.span)
     return opened
+
+
+def _loops_inside(op: kir.RegionFold | kir.RegionScan) -> bool:
+    """Whether a helper reduces or scans with a combine that runs loops."""
+    return any(isinstance(o, kir.Reduce | kir.Scan) and has_loops(o) for r in regions_of(op) for o in walk(r))
 
 
 def slice_frame(

@@ -6,9 +6,10 @@ from typing import Any
 
 from intent import kir
 from intent import physical as ph
-from intent.construct.combining import Combiner, combiner
+from intent.construct.combining import Combiner, combiner, has_loops
 from intent.construct.context import Context, rule
 from intent.construct.frame import Frame
+from intent.construct.plan import Inner, serial
 from intent.construct.point import Point, members_of
 from intent.construct.pointwise import pointwise_point
 from intent.construct.traversal import Walk, carry, close_loop, walk_axes
@@ -31,7 +32,7 @@ def _reduce(c: Context, op: kir.Reduce, at: At, frame: Frame) -> tuple[Point, ..
     source = op.operands[0]
     free = [k for k in range(source.rank) if k not in op.axes]
     axes = [
-        (k, c.analysis.classes.label((source.id, k)), source.shape[k], c.traversal((source.id, k)))
+        (k, c.analysis.classes.label((source.id, k)), source.shape[k], _traversal(c, op, k))
         for k in sorted(op.axes)
     ]
     walk = walk_axes(c, axes, at, frame)
@@ -45,6 +46,10 @@ def _reduce(c: Context, op: kir.Reduce, at: At, frame: Frame) -> tuple[Point, ..
     live = [mask_dead(c, e.fragment, walk.members, i) for e, i in zip(elements, identities, strict=True)]
     members = members_of(at)
     return tuple(Point(r, members) for r in _Accumulation(c, op, combined, walk, identities, frame).run(live))
+
+
+def _traversal(c: Context, op: kir.Reduce, axis: int) -> Inner:
+    return serial(1) if has_loops(op) else c.traversal((op.operands[0].id, axis))
 
 
 def _position(c: Context, op: kir.Reduce, walk: Walk, frame: Frame) -> Point:

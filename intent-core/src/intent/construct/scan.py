@@ -10,7 +10,7 @@ from typing import Any
 
 from intent import kir
 from intent import physical as ph
-from intent.construct.combining import Combiner, combiner
+from intent.construct.combining import Combiner, combiner, has_loops
 from intent.construct.context import Context, Slice, local_ordinal, rule
 from intent.construct.frame import Frame
 from intent.construct.held import Held, hold
@@ -34,7 +34,7 @@ def scan(c: Context, op: kir.Scan, index: int, at: At, frame: Frame) -> Point:
     e = source.shape[op.axis]
     if e in c.slices:
         return Point(_in_slice(c, op, free, at, c.slices[e], frame)[index], members)
-    if inner.mode == "resident" or e.const == 1:
+    if (inner.mode == "resident" and not has_loops(op)) or e.const == 1:
         home, results = _in_lanes(c, op, free, frame)
         where = _with_axis(free, op.axis, home)
         moved = relocate(c, 0, results[index], where, at, frozenset({op.axis}))
@@ -143,7 +143,7 @@ def _fill(c: Context, op: kir.Scan, free: At, frame: Frame) -> tuple[Held, ...]:
     source = op.operands[0]
     e = source.shape[op.axis]
     label = c.analysis.classes.label((source.id, op.axis))
-    block = c.traversal((source.id, op.axis)).size
+    block = 1 if has_loops(op) else c.traversal((source.id, op.axis)).size
     combined = combiner(c, op)
     extent = c.extent(e, frame)
     loop = open_loop(c, c.emitter.index(0), extent.fragment, c.emitter.index(block), label)

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from intent_testkit.cases.case import Case, Values, out, scalar, segment, sizes, view
-from intent_testkit.cases.draw import among, integers, normal
+from intent_testkit.cases.draw import Array, Extents, among, integers, normal
 from intent_testkit.cases.tolerance import Tolerance
 from intent_testkit.kernels import generic_reduce as k
 
@@ -44,6 +44,16 @@ def _argmax(v: Values) -> dict[str, object]:
 
 def _log_sum(v: Values) -> dict[str, object]:
     return {"y": logsumexp(v.x, axis=1) if v.x.shape[1] else np.full(v.x.shape[0], -INF)}
+
+
+def _multiples(rng: np.random.Generator, shape: tuple[int, ...], extents: Extents) -> Array:
+    del extents
+    return rng.integers(1, 50, shape) * 6
+
+
+def _divisors(v: Values) -> dict[str, object]:
+    all_, later = np.gcd.reduce(v.x, axis=1), np.gcd.accumulate(v.x[:, ::-1], axis=1)[:, ::-1]
+    return {"y": all_, "later": later, "folded": all_}
 
 
 CASES = (
@@ -130,5 +140,18 @@ CASES = (
         ),
         extents=ROWS,
         segments=(segment("N"),),
+    ),
+    Case(
+        name="common_divisors",
+        kernel=k.common_divisors,
+        parameters=(
+            view("x", "i64", "M N", _multiples),
+            out("y", "i64", "M"),
+            out("later", "i64", "M N"),
+            out("folded", "i64", "M"),
+        ),
+        oracle=_divisors,
+        extents=sizes("M N", (0, 3), (3, 0), (1, 1), (5, 7), (3, 33)),
+        segments=(segment("M"),),
     ),
 )

@@ -105,3 +105,30 @@ def argmax_record(x: I.In[I.f32, ("M", "N")], value: I.Out[I.f32, ("M",)], where
 def norms_of_columns(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("N",)]):
     v = x[...]
     y[...] = I.sqrt(I.reduce(v * v, axis=0, identity=0.0, combine=I.add))
+
+
+@intent.fn
+def divisor(a, b):
+    """The greatest common divisor; zero is the identity."""
+    while b != 0:
+        a, b = b, a % b
+    return a
+
+
+@intent.fn
+def divisor_of(part):
+    return I.reduce(part, axis=0, identity=0, combine=divisor)
+
+
+@intent.kernel
+def common_divisors(
+    x: I.In[I.i64, ("M", "N")],
+    y: I.Out[I.i64, ("M",)],
+    later: I.Out[I.i64, ("M", "N")],
+    folded: I.Out[I.i64, ("M",)],
+):
+    for m in I.parallel(I.domain(0, x.shape[0])):
+        row = x[m, :]
+        y[m] = I.reduce(row, axis=0, identity=0, combine=divisor)
+        later[m, :] = I.scan(row, axis=0, identity=0, combine=divisor, reverse=True)
+        folded[m] = I.region_fold(source=row, axis=0, summarize=divisor_of, combine=divisor, identity=0)
