@@ -135,6 +135,7 @@ def _slice(body: Body, buffer: Buffer) -> str:
     size: Extent = const(1)
     for extent in buffer.shape:
         size = size * extent
+    body.context.bounds.require(size)
     program = body.context.program_id
     if program is None:
         raise CapabilityError(PROVIDER, capability="a workspace outside a program", needed=buffer.name)

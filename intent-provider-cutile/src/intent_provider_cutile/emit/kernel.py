@@ -18,6 +18,7 @@ from intent_provider_cutile.emit.boxes import Boxes
 from intent_provider_cutile.emit.extents import ExtentWriter
 from intent_provider_cutile.emit.latency import latencies
 from intent_provider_cutile.emit.signature import Parameter, Signature, SignatureBuilder
+from intent_provider_cutile.spelling import PROVIDER
 
 HEADER = "import cuda.tile as ct\n"
 NARROW = "INDEX, Index = ct.int32, int"
@@ -56,7 +57,7 @@ class KernelEmitter:
         self._scalars = {p.name: p for p in program.params if isinstance(p, ScalarParam)}
         self._builder.reserve(program)
         self._bounds = Bounds(signs_at_launch=False)
-        extents = ExtentWriter(self._builder.extent, self._scalar)
+        extents = ExtentWriter(PROVIDER, self._builder.extent, self._scalar, self._bounds.require)
         self._context = Context(
             namer=self._namer, signature=self._builder, bounds=self._bounds, order=program.dims,
             scalars=self._scalars, need=self._need, extents=extents, combine=self._combine,

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from intent.physical import Dim
+from intent.provider.emission.bounds import INT32_MAX, INT32_MIN
 from intent.provider.emission.width import Width
 from intent.types import DType
+from intent.types.dtypes import INDEX
 
-__all__ = ["Prec", "Value", "expanded", "shape_text", "union_dims"]
+__all__ = ["Prec", "Value", "expanded", "index_literal", "shape_text", "union_dims"]
 
 
 class Prec(IntEnum):
@@ -52,6 +54,13 @@ class Value:
     @property
     def atom(self) -> str:
         return self.at(Prec.ATOM)
+
+
+def index_literal(number: int) -> Value:
+    """A bare integer that stands for an index value."""
+    width = Width.SMALL if INT32_MIN <= number <= INT32_MAX else Width.LONG
+    prec = Prec.ATOM if number >= 0 else Prec.UNARY
+    return Value(text=str(number), prec=prec, dtype=INDEX, literal=True, width=width)
 
 
 def union_dims(order: Sequence[Dim], values: Iterable[Value]) -> tuple[Dim, ...]:
