@@ -15,7 +15,7 @@ TABLE = PlanTable(
     warp_counts=(4, 8),
     matrix=(LARGE, SMALL),
     chains=(
-        ChainTile(rows=64, head=64),
+        ChainTile(rows=64, head=64, least=16),
         ChainTile(masked=True, knobs=settings(gangs=4)),
         ChainTile(knobs=settings(gangs=8)),
     ),
@@ -35,18 +35,32 @@ TABLE = PlanTable(
     ],
 )
 def test_a_matrix_tile_is_the_first_that_fits(rows, columns, products, wanted):
-    assert TABLE.matrix_tile(rows, columns, products) == wanted
+    assert TABLE.matrix_tile(rows, columns, products=products) == wanted
+
+
+def test_narrow_operands_may_have_a_tile_of_their_own():
+    wide, narrow = MatrixTile(bits=16, knobs=settings(gangs=4)), MatrixTile(summed=128)
+    table = replace(TABLE, matrix=(wide, narrow))
+    assert [table.matrix_tile(4096, 4096, bits) for bits in (16, 8)] == [wide, narrow]
 
 
 def test_where_no_tile_fits_the_last_one_is_taken():
-    assert TABLE.matrix_tile(4096, 4096, 100) == SMALL
+    assert TABLE.matrix_tile(4096, 4096, products=100) == SMALL
 
 
 @pytest.mark.parametrize(
-    ("head", "masked", "wanted"), [(64, True, 0), (65, True, 1), (64, False, 0), (256, False, 2)]
+    ("head", "rows", "masked", "wanted"),
+    [
+        (64, 99, True, 0),
+        (65, 99, True, 1),
+        (64, 99, False, 0),
+        (256, 99, False, 2),
+        (64, 4, True, 1),
+        (64, 4, False, 2),
+    ],
 )
-def test_a_chain_is_chosen_by_head_and_mask(head, masked, wanted):
-    assert TABLE.chain_tile(head, masked=masked) == TABLE.chains[wanted]
+def test_a_chain_is_chosen_by_head_rows_and_mask(head, rows, masked, wanted):
+    assert TABLE.chain_tile(head, rows, masked=masked) == TABLE.chains[wanted]
 
 
 def test_rows_longer_than_any_step_take_the_last_one():

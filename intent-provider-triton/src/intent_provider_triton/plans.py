@@ -33,7 +33,7 @@ PLANS: Final = PlanTable(
         ChainTile(rows=64, masked=True, knobs=_LONG_HEAD),
         ChainTile(knobs=_LONG_HEAD),
     ),
-    exact=_PLAIN,
+    exact=MatrixTile(rows=64, columns=64, summed=32, whole=32, knobs=_PLAIN),
     # 32 elements a thread, from 8192 elements on more threads.
     rows=(
         Sized(lanes=1024, knobs=settings(num_warps=1)),

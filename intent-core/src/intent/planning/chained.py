@@ -20,11 +20,12 @@ _COMPARISONS = ("lt", "le", "gt", "ge")
 class Chain:
     """The axis that the second contraction sums, and whether a mask compares it with the rows.
 
-    A mask splits the walk into blocks with and without it.
+    A mask splits the walk into blocks with and without it. ``rows``: how many there are, 0 where that is not asked.
     """
 
     walked: str
     masked: bool
+    rows: int = 0
 
 
 def chain_of(analysis: Analysis, contractions: Sequence[kir.Contract], rows: str) -> Chain | None:

@@ -16,6 +16,7 @@ The sizes and the compiler's settings are the provider's: :class:`intent.provide
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import prod
 
 from intent import kir
@@ -104,7 +105,8 @@ class _Planner:
             if contracted and all(narrow(op, self.capabilities) for op in products):
                 chain = chain_of(self.analysis, products, contracted[0])
                 if chain is not None:
-                    found[chain.walked] = chain
+                    rows = next(a.extent for a in group.axes if a.label == contracted[0])
+                    found[chain.walked] = replace(chain, rows=self._size(rows))
         return found
 
     def _chain_tile(self, chain: Chain) -> ChainTile:
@@ -112,7 +114,7 @@ class _Planner:
             h for h in self.heads & self.analysis.inner.keys() - self.chains.keys() if self._stays_inside(h)
         ]
         head = max((self._inner(label).size for label in kept), default=1)
-        return self.table.chain_tile(head, masked=chain.masked)
+        return self.table.chain_tile(head, chain.rows, masked=chain.masked)
 
     def _stays_inside(self, label: str) -> bool:
         """Whether some group walks the axis inside its instances."""
@@ -308,8 +310,12 @@ class _Planner:
             instance.append((axis.label, block))
         long = [label for label in sorted(inside & inner.keys()) if inner[label].mode == "serial"]
         longest = max(long, key=lambda label: inner[label].size, default=None)
-        walk = None if longest is None or inside & self.vectors else self._walk(longest).knobs
-        self.asked.append(self.table.row_knobs(width * spare) if walk is None else walk)
+        knobs = self.table.row_knobs(width * spare)
+        if longest is not None and not inside & self.vectors:
+            found = self._walk(longest)
+            # Blocks that other rules made shorter are like short rows.
+            knobs = found.knobs if found.knobs is not None and inner[longest].size >= found.block else knobs
+        self.asked.append(knobs)
         return GroupPlan(instance=tuple(instance), inner=tuple(inner.items()))
 
     def _fit(self, group: Group, inner: dict[str, Inner], inside: set[str]) -> int:

@@ -8,9 +8,6 @@ from typing import Final
 from intent import kir
 from intent.provider import Capabilities, MatrixTile
 
-EXACT: Final = MatrixTile(rows=64, columns=64, summed=32, whole=32)
-"""f32 without tf32: multiply-adds outside of matrix units, unrolled by the native compiler."""
-
 SPELLED_OUT: Final = MatrixTile(rows=16, columns=16, summed=16, whole=16)
 """No native product for the dtypes: a three-dimensional fragment of products is summed."""
 
@@ -31,9 +28,9 @@ def tile_of(
 ) -> MatrixTile:
     """The tile for ``rows`` x ``columns`` results of an operation, of which an instance may hold ``products``."""
     if narrow(op, capabilities):
-        return capabilities.plans.matrix_tile(rows, columns, products)
-    tile = EXACT if native(op, capabilities) else SPELLED_OUT
-    return replace(tile, knobs=capabilities.plans.exact)
+        return capabilities.plans.matrix_tile(rows, columns, op.lhs.dtype.bits, products)
+    exact = capabilities.plans.exact
+    return exact if native(op, capabilities) else replace(SPELLED_OUT, knobs=exact.knobs)
 
 
 def native(op: kir.Contract, capabilities: Capabilities) -> bool:

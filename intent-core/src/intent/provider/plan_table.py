@@ -22,14 +22,15 @@ def settings(**values: int) -> Knobs:
 class MatrixTile:
     """One step of a product of 8- or 16-bit matrices: ``rows`` x ``columns`` results over ``summed`` elements.
 
-    For products with at least ``least`` rows and columns that have at least ``tiles`` such tiles. ``whole``: the
-    longest axis that is summed at once.
+    For operands of at least ``bits`` bits and products with at least ``least`` rows and columns that have at least
+    ``tiles`` such tiles. ``whole``: the longest axis that is summed at once.
     """
 
     rows: int = 128
     columns: int = 128
     summed: int = 64
     whole: int = 128
+    bits: int = 8
     least: int = 0
     tiles: int = 0
     knobs: Knobs = ()
@@ -39,14 +40,15 @@ class MatrixTile:
 class ChainTile:
     """One step of two products of which the second sums the first one's results (attention).
 
-    An instance owns ``rows`` and walks the other axis in blocks of ``walked``. For heads of at most ``head`` elements;
-    ``masked``: with or without a comparison between rows and walked axis (None: either). A mask splits the walk into
-    blocks with and without it: with more rows than ``walked``, more blocks meet the mask.
+    An instance owns ``rows`` and walks the other axis in blocks of ``walked``. For heads of at most ``head`` elements
+    and at least ``least`` rows; ``masked``: with or without a comparison between rows and walked axis (None: either). A
+    mask splits the walk into blocks with and without it: with more rows than ``walked``, more blocks meet the mask.
     """
 
     rows: int = 128
     walked: int = 64
     head: int | None = None
+    least: int = 0
     masked: bool | None = None
     knobs: Knobs = ()
 
@@ -79,8 +81,8 @@ class PlanTable:
 
     ``warps``: the setting that says how many warps an instance has, empty without one, and ``warp_counts`` its values,
     ascending. ``matrix``, ``chains``: where operands have at most 16 bits and the target multiplies them; ``exact``:
-    settings of other products. ``rows``: of row programs by their size, and of those that are walked where ``walks``
-    has none; ``columns``, ``pointwise`` and ``transposed``: of the others.
+    the tile of wider ones, and the settings of products that are spelled out. ``rows``: of row programs by their size,
+    and of those that are walked where ``walks`` has none; ``columns``, ``pointwise`` and ``transposed``: of the others.
 
     ``resident``: lanes up to which a row is held at once; ``walks``: how a longer one is walked.
     ``short_rows``: elements that short rows have together. ``pointwise_bytes``: of the widest array in a pointwise
@@ -92,7 +94,7 @@ class PlanTable:
     warp_counts: tuple[int, ...] = (1,)
     matrix: tuple[MatrixTile, ...] = (MatrixTile(),)
     chains: tuple[ChainTile, ...] = (ChainTile(rows=64, masked=True), ChainTile())
-    exact: Knobs = ()
+    exact: MatrixTile = MatrixTile(rows=64, columns=64, summed=32, whole=32)
     rows: tuple[Sized, ...] = (Sized(lanes=0, knobs=()),)
     columns: Knobs = ()
     pointwise: Knobs = ()
@@ -104,20 +106,25 @@ class PlanTable:
     square: int = 64
     narrow_square: int = 64
 
-    def matrix_tile(self, rows: int, columns: int, products: int = 1) -> MatrixTile:
-        """The tile for ``rows`` x ``columns`` results of each of ``products`` products that an instance may hold."""
+    def matrix_tile(self, rows: int, columns: int, bits: int = 16, products: int = 1) -> MatrixTile:
+        """The tile for ``rows`` x ``columns`` results of operands of ``bits`` bits.
+
+        ``products``: how many such results an instance may hold.
+        """
         largest = max(t.rows * t.columns for t in self.matrix)
         for tile in self.matrix:
             tiles = -(-rows // tile.rows) * -(-columns // tile.columns)
             held = tile.rows * tile.columns * products
-            if min(rows, columns) >= tile.least and tiles >= tile.tiles and held <= largest:
+            fits = bits >= tile.bits and min(rows, columns) >= tile.least
+            if fits and tiles >= tile.tiles and held <= largest:
                 return tile
         return self.matrix[-1]
 
-    def chain_tile(self, head: int, *, masked: bool) -> ChainTile:
-        """The tile for a chain with heads of ``head`` elements."""
+    def chain_tile(self, head: int, rows: int, *, masked: bool) -> ChainTile:
+        """The tile for a chain with ``rows`` rows and heads of ``head`` elements."""
         for tile in self.chains:
-            if (tile.head is None or head <= tile.head) and tile.masked in (None, masked):
+            fits = rows >= tile.least and (tile.head is None or head <= tile.head)
+            if fits and tile.masked in (None, masked):
                 return tile
         return self.chains[-1]
 
