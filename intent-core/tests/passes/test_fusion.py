@@ -93,6 +93,24 @@ def test_every_reader_joins(stages, rng):
     assert len(made.loops("fusion")) == 1
 
 
+@intent.kernel
+def restarted(x: I.In[I.f32, ("N",)], y: I.InOut[I.f32, ("N",)]):
+    for _ in range(2):
+        if y[0] > 0.0:
+            y[...] = I.cumsum(x[...], axis=0)
+
+
+@pytest.mark.parametrize("first", [-1.0, 1.0])
+def test_fences_of_what_is_written_come_before_it(stages, rng, first):
+    x, y = np.abs(f32(rng, 200)), f32(rng, 200)
+    y[0] = first
+    wanted = {"y": np.cumsum(x, dtype=np.float64) if first > 0 else y}
+    made = stages(restarted, BLOCKS, {"x": x, "y": y.copy()}, wanted, tolerance=1e-4)
+    assert made.programs["constructed"].workspace
+    assert not made.programs["fusion"].workspace
+    assert made.ops(Fence, "fusion")
+
+
 @intent.fn
 def outer_of(part):
     return I.matmul(part.k, part.v, transpose_lhs=True)

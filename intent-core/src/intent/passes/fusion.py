@@ -136,12 +136,20 @@ def _memory(resource: ph.Resource) -> object:
 
 
 def _split(pair: _Pair) -> tuple[list[ph.Op], list[ph.Op]]:
-    """What stands between the loops, in two parts: what needs no result of the first loop, and the rest."""
+    """What stands between the loops, in two parts: what the first loop does not concern, and the rest.
+
+    A fence of memory that the first loop does not touch holds as well in front of it, and what the second one does
+    there comes after it still.
+    """
     late = {f.id for f in pair.first.results}
+    touched = {_memory(r) for op in walk(pair.first.body) for r in resources_of(op)}
     before: list[ph.Op] = []
     after: list[ph.Op] = []
     for op in pair.between:
-        if isinstance(op, (*_PURE, ph.BufferAlloc)) and not any(f.id in late for f in operands_of(op)):
+        early = isinstance(op, (*_PURE, ph.BufferAlloc)) or (
+            isinstance(op, ph.Fence) and _memory(op.target) not in touched
+        )
+        if early and not any(f.id in late for f in operands_of(op)):
             before.append(op)
         else:
             after.append(op)
