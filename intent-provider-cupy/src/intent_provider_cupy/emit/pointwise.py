@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from intent.diagnostics import CapabilityError
 from intent.physical import Pointwise
-from intent.provider.emission import Width
-from intent_provider_cupy.emit.folding import folded
+from intent.provider.emission import Width, folded
+from intent.types.dtypes import INDEX
 from intent_provider_cupy.emit.layout import Table
-from intent_provider_cupy.emit.literals import c_type
+from intent_provider_cupy.emit.literals import c_type, literal, number_of
 from intent_provider_cupy.emit.value import Prec, Value, union_dims, union_refs
 from intent_provider_cupy.spelling import Call, spell
 
@@ -27,7 +27,7 @@ def pointwise(body: Body, op: Pointwise, table: Table) -> None:
     width = Width.LONG
     bounds = body.context.bounds
     if dtype.kind == "index":
-        if (simple := folded(op.fn, args)) is not None:
+        if (simple := folded(op.fn, args, _number, _literal)) is not None:
             body.define(op.result, simple, op.span, table)
             return
         args, width = _index_operands(body, op, args)
@@ -56,3 +56,11 @@ def _index_operands(body: Body, op: Pointwise, args: list[Value]) -> tuple[list[
         k = next((i for i in range(first, len(args)) if not args[i].literal), first)
         args[k] = replace(args[k], text=f"({wide}){args[k].atom}", prec=Prec.UNARY, width=need, literal=False)
     return args, need
+
+
+def _number(value: Value) -> int | None:
+    return number_of(value) if value.literal else None
+
+
+def _literal(number: int) -> Value:
+    return literal(number, INDEX)

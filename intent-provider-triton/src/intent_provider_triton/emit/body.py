@@ -35,13 +35,20 @@ from intent.physical import (
     View,
     While,
 )  # fmt: skip
-from intent.provider.emission import Bounds, Namer, Width, python
-from intent.provider.emission.python import Prec, Value, control, expanded, shape_text, union_dims
+from intent.provider.emission import Bounds, Namer, Width, folded, python
+from intent.provider.emission.python import (
+    Prec,
+    Value,
+    control,
+    expanded,
+    index_literal,
+    shape_text,
+    union_dims,
+)
 from intent.types import Span
 from intent_provider_triton.casts import cast
 from intent_provider_triton.emit import access, atomics, structured
 from intent_provider_triton.emit.extents import ExtentWriter
-from intent_provider_triton.emit.folding import folded
 from intent_provider_triton.emit.literals import INDEX_TYPES, TYPES, literal, typed
 from intent_provider_triton.emit.signature import SignatureBuilder
 from intent_provider_triton.spelling import PROVIDER, Call, spell
@@ -152,7 +159,7 @@ class Body(python.Body[Context]):
         args = [expanded(a, dims) if a.dims else a for a in args]
         width = Width.LONG
         if dtype.kind == "index":
-            if (simple := folded(op.fn, args)) is not None:
+            if (simple := folded(op.fn, args, _number, index_literal)) is not None:
                 self.define(op.result, simple, op.span)
                 return
             args, width = self._index_operands(op, args)
@@ -216,6 +223,10 @@ class Body(python.Body[Context]):
             if isinstance(source, View)
             else self.context.signature.buffer(source)
         )
+
+
+def _number(value: Value) -> int | None:
+    return int(value.text) if value.literal else None
 
 
 _WRITERS: dict[type[Op], Callable[[Body, Any], None]] = {
