@@ -13,6 +13,8 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import Final
 
@@ -108,19 +110,18 @@ def watch(modules: Iterable[str]) -> Right:
 
 def telling_first(lines: dict[str, dict[int, list[str]]], seconds: dict[str, float]) -> None:
     """Sort the cases of every line: those first that add most lines in a second, which a few together run all."""
-    runs: dict[str, set[tuple[str, int]]] = {}
-    for module, by_line in lines.items():
-        for line, cases in by_line.items():
-            for case in cases:
-                runs.setdefault(case, set()).add((module, line))
+    runs: dict[str, int] = dict.fromkeys(seconds, 0)  # a bit for every line
+    for number, cases in enumerate(cases for by_line in lines.values() for cases in by_line.values()):
+        for case in cases:
+            runs[case] |= 1 << number
     rank: dict[str, int] = {}
-    new: set[tuple[str, int]] = set()
+    new = 0
     while len(rank) < len(runs):
         left = [case for case in runs if case not in rank]
-        new = new if any(runs[case] & new for case in left) else set().union(*(runs[case] for case in left))
-        best = max(left, key=lambda case: len(runs[case] & new) / seconds[case])
+        new = new if any(runs[case] & new for case in left) else reduce(or_, (runs[case] for case in left))
+        best = max(left, key=lambda case: (runs[case] & new).bit_count() / seconds[case])
         rank[best] = len(rank)
-        new -= runs[best]
+        new &= ~runs[best]
     for by_line in lines.values():
         for line in by_line:
             by_line[line].sort(key=lambda case: rank[case])
