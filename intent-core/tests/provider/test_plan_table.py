@@ -35,17 +35,22 @@ TABLE = PlanTable(
     ],
 )
 def test_a_matrix_tile_is_the_first_that_fits(rows, columns, products, wanted):
-    assert TABLE.matrix_tile(rows, columns, products=products) == wanted
+    assert TABLE.matrix_tile((1, rows, columns), products=products) == wanted
+
+
+def test_tiles_of_a_batch_are_counted_together():
+    assert TABLE.matrix_tile((15, 1024, 1024)) == SMALL
+    assert TABLE.matrix_tile((16, 1024, 1024)) == LARGE
 
 
 def test_narrow_operands_may_have_a_tile_of_their_own():
     wide, narrow = MatrixTile(bits=16, knobs=settings(gangs=4)), MatrixTile(summed=128)
     table = replace(TABLE, matrix=(wide, narrow))
-    assert [table.matrix_tile(4096, 4096, bits) for bits in (16, 8)] == [wide, narrow]
+    assert [table.matrix_tile((1, 4096, 4096), bits) for bits in (16, 8)] == [wide, narrow]
 
 
 def test_where_no_tile_fits_the_last_one_is_taken():
-    assert TABLE.matrix_tile(4096, 4096, products=100) == SMALL
+    assert TABLE.matrix_tile((1, 4096, 4096), products=100) == SMALL
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ class _Planner:
 
     def _tile(self, op: kir.Contract) -> MatrixTile:
         free = [self._size(e) for e in op.result.shape[-2:]]
-        return tile_of(op, self.capabilities, min(free), max(free))
+        return tile_of(op, self.capabilities, (1, min(free), max(free)))
 
     def _vectors(self) -> set[str]:
         """Labels of axes that only products with a vector sum over: to these they are reductions."""
@@ -233,8 +233,12 @@ class _Planner:
         sizes = {a.label: self._size(a.extent) for a in group.axes}
         products = self._contractions(group)
         columns = sizes[matrix[1]] if len(matrix) == 2 else 1
+        batch = prod(max(1, sizes[a.label]) for a in group.axes if a.owned and a.label not in matrix)
         tile = min(
-            (tile_of(op, self.capabilities, sizes[matrix[0]], columns, len(products)) for op in products),
+            (
+                tile_of(op, self.capabilities, (batch, sizes[matrix[0]], columns), len(products))
+                for op in products
+            ),
             key=lambda t: t.rows * t.columns,
         )
         walked = next((label for label in self.chains if label in self._walked(group)), None)

@@ -24,11 +24,11 @@ def narrow(op: kir.Contract, capabilities: Capabilities) -> bool:
 
 
 def tile_of(
-    op: kir.Contract, capabilities: Capabilities, rows: int, columns: int, products: int = 1
+    op: kir.Contract, capabilities: Capabilities, shape: tuple[int, int, int], products: int = 1
 ) -> MatrixTile:
-    """The tile for ``rows`` x ``columns`` results of an operation, of which an instance may hold ``products``."""
+    """The tile for results of ``shape`` (batch, rows, columns), of which an instance may hold ``products``."""
     if narrow(op, capabilities):
-        return capabilities.plans.matrix_tile(rows, columns, op.lhs.dtype.bits, products)
+        return capabilities.plans.matrix_tile(shape, op.lhs.dtype.bits, products)
     exact = capabilities.plans.exact
     return exact if native(op, capabilities) else replace(SPELLED_OUT, knobs=exact.knobs)
 

@@ -106,14 +106,15 @@ class PlanTable:
     square: int = 64
     narrow_square: int = 64
 
-    def matrix_tile(self, rows: int, columns: int, bits: int = 16, products: int = 1) -> MatrixTile:
-        """The tile for ``rows`` x ``columns`` results of operands of ``bits`` bits.
+    def matrix_tile(self, shape: tuple[int, int, int], bits: int = 16, products: int = 1) -> MatrixTile:
+        """The tile for results of ``shape`` (batch, rows, columns) from operands of ``bits`` bits.
 
         ``products``: how many such results an instance may hold.
         """
+        batch, rows, columns = shape
         largest = max(t.rows * t.columns for t in self.matrix)
         for tile in self.matrix:
-            tiles = -(-rows // tile.rows) * -(-columns // tile.columns)
+            tiles = batch * -(-rows // tile.rows) * -(-columns // tile.columns)
             held = tile.rows * tile.columns * products
             fits = bits >= tile.bits and min(rows, columns) >= tile.least
             if fits and tiles >= tile.tiles and held <= largest:
