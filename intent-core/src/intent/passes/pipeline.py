@@ -14,6 +14,7 @@ from intent.passes.narrowing import narrowing
 from intent.passes.online import online
 from intent.passes.peeling import peeling
 from intent.passes.permissions import Permissions
+from intent.passes.rereading import rereading
 from intent.passes.starting import starting
 
 Pass = Callable[[ph.Program, Permissions], ph.Program]
@@ -33,6 +34,8 @@ PASSES: Final[tuple[tuple[str, Pass], ...]] = (
     ("peeling", peeling),
     # Needs only def-use; nothing later makes or removes casts.
     ("narrowed", narrowed),
+    # After all that makes and joins loops.
+    ("rereading", rereading),
     # Last, so that the others see the quotients of indices as they were made.
     ("divisors", divisors),
 )

@@ -108,7 +108,8 @@ class Load(Op):
     """Read of ``source`` at one coordinate per axis; result dims are the union of the coordinates' and valid's.
 
     Lanes whose ``valid`` is false do not touch memory and give ``fill`` (zero of the dtype if None).
-    ``proofs[k]`` says why coordinate k is in bounds on active lanes.
+    ``proofs[k]`` says why coordinate k is in bounds on active lanes. ``reread``: the instance reads these elements
+    ``again`` in a later walk, or for the ``last`` time after others (empty: unknown); a hint for caches.
     """
 
     source: Resource = role.resource()
@@ -116,6 +117,7 @@ class Load(Op):
     valid: Fragment | None = role.operand(None)
     fill: Fragment | None = role.operand(None)
     proofs: tuple[Proof, ...] = role.attribute()
+    reread: Literal["", "again", "last"] = role.attribute("")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from intent.diagnostics import CapabilityError
 from intent.physical import Buffer, Dim, Fragment, Load, Store, View
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from intent_provider_triton.emit.body import Body
 
 
+_EVICTION: Final = {"again": "evict_last", "last": "evict_first"}
+
+
 def load(body: Body, op: Load) -> None:
     """``tl.load``; without ``valid`` it has neither mask nor fill."""
     source = op.source
@@ -33,6 +36,8 @@ def load(body: Body, op: Load) -> None:
     fill = body.use(op.fill) if op.fill is not None else literal(0, source.dtype)
     if valid is not None:
         arguments += [f"mask={expanded(valid, dims).text}", f"other={_bare(fill, dims)}"]
+    if op.reread:
+        arguments.append(f'eviction_policy="{_EVICTION[op.reread]}"')
     text = f"tl.load({', '.join(arguments)})"
     value = Value(text=text, prec=Prec.ATOM, dtype=source.dtype, dims=dims)
     body.define(op.result, value, op.span, statement=True, hint=f"{source.name}_value")
