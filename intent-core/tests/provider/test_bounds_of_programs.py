@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from intent.physical import Dim, Fragment, Region
+from intent.physical import Dim, Fragment, Pointwise, Region
 from intent.provider.emission import INT32_MAX, Bounds, Interval, Width
 from intent.types.dtypes import BOOL, F32, I32, I64, INDEX
 from intent.types.extent import Extent, const, dyn, maximum, minimum, scalar, symbol
@@ -217,3 +217,83 @@ def test_a_target_that_always_floors_asks_for_no_signs() -> None:
     assert bounds.launch_signs() == ()
     assert bounds.interval(result[0]) == _between(0, 3)
     assert not bounds.leans(result[0])
+
+
+def test_a_loop_between_values_that_are_bounded() -> None:
+    def fill(b: Builder) -> dict[str, Fragment]:
+        begin = b.op("add", b.op("mod", b.launch(dyn(1)), b.constant(8)), b.constant(2))
+        end = b.op("mod", b.launch(dyn(2)), b.launch(N))
+        step = b.op("add", b.op("mod", b.launch(dyn(3)), b.constant(4)), b.constant(1))
+        inside: list[Fragment] = []
+        b.loop(begin, end, step, [], inside.append)
+        return {"index": inside[0]}
+
+    found, bounds = bounded(fill)
+    assert bounds.interval(found["index"]) == _between(2, N - 2)
+    assert Interval(N + 3, N + 3) in bounds.launch_facts()
+
+
+def test_a_loop_of_unknown_steps_asks_for_nothing() -> None:
+    def fill(b: Builder) -> dict[str, Fragment]:
+        b.loop(b.constant(0), b.constant(9), b.launch(dyn(3)), [], lambda _: None)
+        return {}
+
+    assert bounded(fill)[1].launch_facts() == ()
+
+
+def _divisions(fill: Any) -> tuple[dict[str, bool], Bounds]:
+    """Which divisions, by name, need no flooring wherever the launch finds the signs."""
+    b, found = Builder(LANE), dict[str, Fragment]()
+    region = b.region((), lambda: found.update(fill(b)))
+    bounds = Bounds()
+    bounds.region(region)
+    made = {op.result.id: op for op in region.ops if isinstance(op, Pointwise)}
+    return {name: bounds.floors_by_fact(made[value.id]) for name, value in found.items()}, bounds
+
+
+def test_which_divisions_are_left_to_the_launch() -> None:
+    def fill(b: Builder) -> dict[str, Fragment]:
+        s, t, four = b.argument("s", INDEX), b.argument("t", INDEX), b.constant(4)
+        divided = b.op("floordiv", s, four)
+        return {
+            "divided": divided,
+            "both": b.op("mod", s, t),
+            "again": b.op("floordiv", b.op("add", divided, four), four),
+            "below": b.op("floordiv", b.op("sub", divided, b.launch(N)), four),
+            "of unknown": b.op("floordiv", b.launch(dyn(1)), s),
+            "by unknown": b.op("mod", s, b.launch(dyn(1))),
+            "by negative": b.op("floordiv", s, b.constant(-2)),
+            "proven": b.op("floordiv", b.launch(N), four),
+            "no division": b.op("maximum", s, t),
+        }
+
+    found, bounds = _divisions(fill)
+    assert {name for name, floors in found.items() if floors} == {"divided", "both", "again"}
+    assert set(bounds.launch_signs()) == {scalar("s"), scalar("t")}
+
+
+def test_bounds_of_what_leans_on_the_launch() -> None:
+    def fill(b: Builder) -> dict[str, Fragment]:
+        wide = b.op("add", b.argument("s", INDEX), b.op("mod", b.launch(dyn(1)), b.launch(N)))
+        return {"part": b.op("floordiv", wide, b.constant(4)), "sum": b.op("add", wide, b.lane(LANE))}
+
+    found, bounds = bounded(fill)
+    assert bounds.interval(found["part"]) == Interval(const(0), (scalar("s") + N - 1) // 4)
+    assert bounds.leans(found["part"])
+    assert not bounds.leans(found["sum"])
+
+
+def test_one_side_of_a_branch_that_is_not_known() -> None:
+    def fill(b: Builder) -> dict[str, Fragment]:
+        flag = b.argument("c", BOOL)
+        eight, unknown = b.op("mod", b.launch(dyn(1)), b.constant(8)), b.launch(dyn(3))
+        wide = b.op("add", b.op("mod", b.launch(dyn(2)), b.launch(N)), b.constant(3))
+        return {
+            "first": b.op("select", flag, unknown, eight),
+            "second": b.op("select", flag, eight, unknown),
+            "hull": b.op("select", flag, eight, wide),
+        }
+
+    assert known(fill) == {
+        "first": None, "second": None, "hull": Interval(const(0), maximum(7, N + 2)),
+    }  # fmt: skip
