@@ -92,6 +92,14 @@ def test_a_walk_is_the_first_for_the_row(row, written, block, knobs):
     )
 
 
+@pytest.mark.parametrize(
+    ("row", "held"), [(0, True), (5000, True), (8192, True), (12345, False), (16384, True), (16385, False)]
+)
+def test_rows_that_fill_their_lanes_may_be_longer_to_be_held(row, held):
+    assert replace(TABLE, resident=16384, masked=8192).holds(row) == held
+    assert replace(TABLE, resident=16384).holds(row) == (row <= 16384)
+
+
 def test_warps_grow_to_a_count_that_there_is():
     assert TABLE.with_warps((), 4) == ()
     assert TABLE.with_warps((), 5) == settings(gangs=8)

@@ -145,7 +145,7 @@ class _Planner:
             self._divide(axis.extent, block)
             return serial(block)
         shared = label in self.vectors
-        if value <= (min(VECTOR_BLOCK, self.table.resident) if shared else self.table.resident):
+        if self.table.holds(value) and (value <= VECTOR_BLOCK or not shared):
             return self._resident(axis.extent, power_of_two(value))
         block = self._walk(label).block
         block = min(VECTOR_BLOCK, block) if shared else block

@@ -84,7 +84,8 @@ class PlanTable:
     the tile of wider ones, and the settings of products that are spelled out. ``rows``: of row programs by their size,
     and of those that are walked where ``walks`` has none; ``columns``, ``pointwise`` and ``transposed``: of the others.
 
-    ``resident``: lanes up to which a row is held at once; ``walks``: how a longer one is walked.
+    ``resident``: lanes up to which a row is held at once, ``masked``: the same for rows that do not fill their lanes
+    (None: as many); ``walks``: how a longer one is walked.
     ``short_rows``: elements that short rows have together. ``pointwise_bytes``: of the widest array in a pointwise
     instance. ``square``: rows and columns of an instance that transposes, ``narrow_square``: of elements of at most
     two bytes.
@@ -100,6 +101,7 @@ class PlanTable:
     pointwise: Knobs = ()
     transposed: Knobs = ()
     resident: int = 32768
+    masked: int | None = None
     walks: tuple[Walk, ...] = (Walk(),)
     short_rows: int = 2048
     pointwise_bytes: int = 4096
@@ -128,6 +130,11 @@ class PlanTable:
             if fits and tile.masked in (None, masked):
                 return tile
         return self.chains[-1]
+
+    def holds(self, row: int) -> bool:
+        """Whether rows of ``row`` elements are held at once."""
+        full = row & (row - 1) == 0
+        return row <= (self.resident if full or self.masked is None else self.masked)
 
     def row_knobs(self, lanes: int) -> Knobs:
         """The settings of a row program with ``lanes`` elements at once."""
