@@ -115,7 +115,7 @@ class Arguments(Generic[P]):
         return self._found[key]
 
     def parameters(self, order: Iterable[View | ScalarParam]) -> tuple[P, ...]:
-        """Views and scalars in the author's order, then strides, extents, and workspace buffers."""
+        """Views, then scalars, each in the author's order, then strides, extents, and workspace buffers."""
         names = [p.name for p in order]
         symbols = [name for kind, name in self._reserved if kind == "extent"]
 
