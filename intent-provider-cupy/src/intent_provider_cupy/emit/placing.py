@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from itertools import combinations
 
+from intent.diagnostics import CompilerFault
 from intent.physical import (
     Atomic,
     Bitcast,
@@ -70,9 +73,11 @@ class Placing:
         slices = self._operand_slices()
         self._wanted: defaultdict[int, set[int]] = defaultdict(set)
         self._demand(segment.body)
-        main = TableBuilder(index=0, thread_bits=bits, places=places).build(
-            list(self._wants(segment.body, 0))
+        wants = list(self._wants(segment.body, 0))
+        _apart(
+            places, wants, {d for p in self.products.values() if p.kind == "tensor" for d in p.op.result.dims}
         )
+        main = TableBuilder(index=0, thread_bits=bits, places=places).build(wants)
         self.tables = [main]
         for k, ops in enumerate(slices, start=1):
             wants = [w for op in ops for w in self._wants_of(op)]
@@ -152,11 +157,13 @@ class Placing:
     def _operand_slices(self) -> list[list[Op]]:
         """Operations that only make one operand of a contraction and read it from memory; each gets a table."""
         found: list[list[Op]] = []
+        # Several products may read one operand: each brings it to shared memory from where it was loaded.
+        readers = {product.op.id for product in self.products.values() if product.kind != "products"}
         for product in self.products.values():
             if product.kind == "products":
                 continue
             for side in (product.op.lhs, product.op.rhs):
-                ops = self._slice(side, {product.op.id})
+                ops = self._slice(side, readers)
                 if ops and any(isinstance(op, Load) for op in ops):
                     found.append(ops)
                     self._table.update((op.id, len(found)) for op in ops)
@@ -287,6 +294,21 @@ class Placing:
             if isinstance(op, Store | Atomic) and op.target == buffer:
                 return op.dims
         return ()
+
+
+def _apart(places: dict[Dim, Bits], wants: list[Want], needed: AbstractSet[Dim]) -> None:
+    """Take back places that two dims of one fragment share bits of; tensor cores need the ``needed`` ones.
+
+    Raises:
+        CompilerFault: Two dims of one fragment have places that tensor cores need.
+    """
+    for want in wants:
+        for a, b in combinations([d for d in want.dims if d in places], 2):
+            if {*places.get(a, ())} & {*places.get(b, ())} - {None}:
+                spare = next((d for d in (b, a) if d not in needed), None)
+                if spare is None:
+                    raise CompilerFault(f"lanes of {a} and {b} are in the same threads", stage="placing")
+                del places[spare]
 
 
 def _walked(op: Op) -> tuple[Dim, ...]:
