@@ -38,12 +38,8 @@ class Layout:
 
 def default_layout(signature: Signature) -> Layout:
     """Contiguous row-major views at aligned addresses, extents of any size."""
-    last: dict[str, int] = {}
-    for i, p in enumerate(signature.parameters):
-        if p.kind == "stride" and (p.view not in last or signature.parameters[last[p.view]].axis < p.axis):
-            last[p.view] = i
     arrays = frozenset(i for i, p in enumerate(signature.parameters) if p.kind in ("view", "buffer"))
-    return Layout(ones=frozenset(last.values()), aligned=arrays)
+    return Layout(ones=frozenset(signature.last_strides()), aligned=arrays)
 
 
 def specialised(text: str, signature: Signature, layout: Layout) -> str:

@@ -42,14 +42,10 @@ def divisor(value: int) -> int:
 
 def default_layout(signature: Signature) -> Layout:
     """Contiguous row-major views at aligned addresses, extents of any size."""
-    last: dict[str, int] = {}
-    for i, p in enumerate(signature.parameters):
-        if p.kind == "stride" and (p.view not in last or signature.parameters[last[p.view]].axis < p.axis):
-            last[p.view] = i
     pointers = frozenset(
         (i, ALIGNED) for i, p in enumerate(signature.parameters) if p.kind in ("view", "buffer")
     )
-    return Layout(ones=frozenset(last.values()), divisors=pointers)
+    return Layout(ones=frozenset(signature.last_strides()), divisors=pointers)
 
 
 def type_of(parameter: Parameter, *, small: bool) -> str:

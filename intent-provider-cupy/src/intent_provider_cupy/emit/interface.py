@@ -119,22 +119,18 @@ def default_layout(signature: Signature) -> Layout:
         for p in signature.parameters
         if p.divisor
     )
-    return Layout(ones=frozenset(p.emitted for p in _last(signature).values()), divisors=divisors)
+    return Layout(ones=frozenset(p.emitted for p in _last(signature)), divisors=divisors)
 
 
 def foldable(signature: Signature) -> list[Parameter]:
     """The strides of which a layout says whether they are 1: those that the text asks about, and each view's last."""
     last = _last(signature)
-    return [p for p in signature.parameters if p.kind == "stride" and (p.unit or last[p.view] is p)]
+    return [p for p in signature.parameters if p.unit or p in last]
 
 
-def _last(signature: Signature) -> dict[str, Parameter]:
+def _last(signature: Signature) -> list[Parameter]:
     """The stride of each view's last axis that has one."""
-    last: dict[str, Parameter] = {}
-    for p in signature.parameters:
-        if p.kind == "stride" and (p.view not in last or last[p.view].axis < p.axis):
-            last[p.view] = p
-    return last
+    return [signature.parameters[i] for i in signature.last_strides()]
 
 
 def layout_block(signature: Signature, layout: Layout) -> list[str]:

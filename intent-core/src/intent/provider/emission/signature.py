@@ -34,6 +34,14 @@ class Signature(Generic[P]):
     facts: tuple[Interval, ...] = ()
     signs: tuple[Extent, ...] = ()
 
+    def last_strides(self) -> tuple[int, ...]:
+        """The positions of the strides that are 1 in row-major arrays: of each view the last axis that has one."""
+        last: dict[str, int] = {}
+        for i, p in enumerate(self.parameters):
+            if p.kind == "stride" and (p.view not in last or self.parameters[last[p.view]].axis < p.axis):
+                last[p.view] = i
+        return tuple(last.values())
+
     def small(self, invocation: Invocation) -> bool:
         """Whether every index value, element offset and index argument of this launch fits 32 bits."""
         if not offsets_fit((view.shape, view.strides) for view in invocation.views.values()):
