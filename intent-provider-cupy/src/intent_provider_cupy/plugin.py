@@ -6,10 +6,10 @@ Importing this module imports neither CuPy nor NVRTC nor a driver.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import metadata
 
 from intent.physical import Program
 from intent.provider import Binary, Capabilities, Launcher, Provider, Source, hookimpl
+from intent.provider.versions import version_with
 from intent_provider_cupy.capabilities import CAPABILITIES
 from intent_provider_cupy.emit import emit
 from intent_provider_cupy.toolkit import why_no_nvrtc
@@ -23,11 +23,7 @@ class CuPyProvider:
     @property
     def version(self) -> str:
         """Version of this package, with NVRTC's bindings'."""
-        try:
-            toolkit = metadata.version("cuda-bindings")
-        except metadata.PackageNotFoundError:
-            toolkit = "not installed"
-        return f"{metadata.version('intent-provider-cupy')} (cuda-bindings {toolkit})"
+        return version_with("intent-provider-cupy", "cuda-bindings")
 
     @property
     def capabilities(self) -> Capabilities:

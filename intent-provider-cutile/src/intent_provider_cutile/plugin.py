@@ -6,10 +6,10 @@ Importing this module imports neither ``cuda.tile`` nor a driver.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import metadata
 
 from intent.physical import Program
 from intent.provider import Binary, Capabilities, Launcher, Provider, Source, hookimpl
+from intent.provider.versions import version_with
 from intent_provider_cutile.capabilities import CAPABILITIES
 from intent_provider_cutile.emit import emit
 
@@ -22,11 +22,7 @@ class CuTileProvider:
     @property
     def version(self) -> str:
         """Version of this package, with cuda-tile's."""
-        try:
-            toolkit = metadata.version("cuda-tile")
-        except metadata.PackageNotFoundError:
-            toolkit = "not installed"
-        return f"{metadata.version('intent-provider-cutile')} (cuda-tile {toolkit})"
+        return version_with("intent-provider-cutile", "cuda-tile")
 
     @property
     def capabilities(self) -> Capabilities:

@@ -6,10 +6,11 @@ Importing this module imports neither Triton nor a driver.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import metadata, util
+from importlib import util
 
 from intent.physical import Program
 from intent.provider import Binary, Capabilities, Launcher, Provider, Source, hookimpl
+from intent.provider.versions import version_with
 from intent_provider_triton.capabilities import CAPABILITIES
 from intent_provider_triton.emit import emit
 
@@ -22,11 +23,7 @@ class TritonProvider:
     @property
     def version(self) -> str:
         """Version of this package, with Triton's."""
-        try:
-            toolkit = metadata.version("triton")
-        except metadata.PackageNotFoundError:
-            toolkit = "not installed"
-        return f"{metadata.version('intent-provider-triton')} (triton {toolkit})"
+        return version_with("intent-provider-triton", "triton")
 
     @property
     def capabilities(self) -> Capabilities:
