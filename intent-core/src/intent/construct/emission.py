@@ -131,11 +131,11 @@ class Emitter:
 
     def _keep(self, scope: Scope, least: Scope | None) -> None:
         """Whatever regions hold an operation that must not leave ``least`` must not leave it either."""
-        inner: Scope | None = scope
-        while least is not None and inner is not None and inner is not least:
-            if inner.least is None or inner.least.depth < least.depth:
-                inner.least = least
-            inner = inner.parent
+        while least is not None and scope is not least:
+            if scope.least is None or scope.least.depth < least.depth:
+                scope.least = least
+            assert scope.parent is not None, "what must not leave a scope stands inside of it"
+            scope = scope.parent
 
     def effect(
         self, node: type[ph.Op], types: tuple[tuple[DType, tuple[ph.Dim, ...]], ...] = (), /, **payload: Any

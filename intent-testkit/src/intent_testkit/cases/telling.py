@@ -55,6 +55,13 @@ def _turned(v: Values) -> dict[str, object]:
     return {"y": y, "z": y[::-1]}
 
 
+def _raised(v: Values) -> dict[str, object]:
+    y, i = v.y.copy(), np.arange(v.x.size)
+    np.add.at(y, i % y.size, v.x)
+    np.maximum.at(y, (i * 2 + 1) % y.size, v.x)
+    return {"y": y}
+
+
 def _points(v: Values) -> dict[str, object]:
     return {"y": np.where(v.ok[:, None] > 0, v.x * 2 + 1, v.y)}
 
@@ -159,6 +166,15 @@ CASES = (
             segments=(segment(""),),
         )
         for name, flag in (("taken", 1), ("not_taken", 0))
+    ),
+    Case(
+        name="added_then_raised",
+        kernel=k.added_then_raised,
+        parameters=(view("x", "i32", "N", integers(-9, 9)), inout("y", "i32", "K", integers(-9, 9))),
+        oracle=_raised,
+        extents=sizes("N K", (0, 1), (1, 1), (7, 3), (33, 5)),
+        variants=("contiguous", "strided"),
+        segments=(segment(""),),
     ),
     Case(
         name="rows_against_columns",

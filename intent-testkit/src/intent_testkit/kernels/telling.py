@@ -79,6 +79,17 @@ def turned_after_a_branch(
 
 
 @intent.kernel
+def added_then_raised(x: I.In[I.i32, ("N",)], y: I.InOut[I.i32, ("K",)]):
+    """Atomics of two kinds: every sum comes before every maximum."""
+    N = x.shape[0]
+    K = y.shape[0]
+    for i in I.parallel(I.domain(0, N)):
+        I.atomic.add(y[i % K], x[i])
+    for i in I.parallel(I.domain(0, N)):
+        I.atomic.max(y[(i * 2 + 1) % K], x[i])
+
+
+@intent.kernel
 def rows_against_columns(x: I.In[I.i32, ("N", "N")], y: I.Out[I.i32, ("N",)]):
     """Points and what each of them sums over are one domain."""
     line = I.domain(0, x.shape[0])

@@ -17,7 +17,8 @@ def expense(program: ph.Program) -> Expense:
     for segment in program.segments:
         found["axes spread over instances"] -= len(segment.axes)
         for op in walk(segment.body):
-            found[f"{type(op).__name__.lower()}s"] += 1
+            if not isinstance(op, ph.Constant):  # they cost nothing, and another one may be a wrong one
+                found[f"{type(op).__name__.lower()}s"] += 1
             if isinstance(op, ph.Load | ph.Store | ph.Atomic):
                 found["masks"] += op.valid is not None
                 found["tests of bounds"] += sum(proof.kind == "guard" for proof in op.proofs)
