@@ -1,4 +1,14 @@
-"""Tile shapes and settings for cuTile's compiler."""
+"""Tile shapes and settings for cuTile's compiler (tileiras 13.4), measured on one H200.
+
+Products of bf16, 8192^3: 128 x 128 tiles twice on a multiprocessor 683 TFLOP/s, 256 x 256 tiles over two blocks 650,
+cuBLAS 678 in the same minute. Attention over heads of 128, before its scale met the exponent: pairs of blocks 546 full
+and 510 causal, eight warps in one block 490 and 458. Row softmax of bf16: 32 elements a thread at 3.7 to 3.9 TB/s;
+12345 f32 in a row held at once 2.0, walked in blocks of 4096 with eight warps 3.0. Transposes with eight warps: f32 in
+squares of 64 at 4.0 TB/s, f16 in squares of 128 at 3.9 where 64 gives 3.7.
+
+The README says why 256-wide tiles need eight warps, why rows keep away from TMA, and why fp8 sums stay exact. No plan
+here spills, which ``cuobjdump --dump-resource-usage`` shows of a build; a higher occupancy would, without a word.
+"""
 
 from __future__ import annotations
 
