@@ -163,6 +163,31 @@ def test_results_are_the_next_products_rows_where_they_lie(rows, keys, stages, w
     np.testing.assert_array_equal(o, wide[0] @ wide[1].T @ wide[2])
 
 
+@intent.kernel
+def biased(
+    q: I.In[I.bf16, ("M", "D")],
+    k: I.In[I.bf16, ("N", "D")],
+    w: I.In[I.bf16, ("D", 1)],
+    v: I.In[I.bf16, ("N", "E")],
+    o: I.Out[I.f32, ("M", "E")],
+):
+    bias = I.matmul(k[...], w[...], acc_dtype=I.f32)
+    weights = bias[None, :, 0] + I.matmul(q[...], k[...], transpose_rhs=True, acc_dtype=I.f32)
+    o[...] = I.matmul(I.cast(weights, I.bf16), v[...], acc_dtype=I.f32)
+
+
+def test_copies_start_beside_the_first_product_of_tiles(choice):
+    m, n, d, e = 64, 200, 16, 32
+    artifact = kernels.compiled(biased, {"M": m, "N": n, "D": d, "E": e}, num_stages=3)
+    assert "it_copy_async" in kernels.kernel_text(artifact)
+    rng = np.random.default_rng(0)
+    q, k, w, v = (rng.integers(-1, 2, s).astype(ml_dtypes.bfloat16) for s in ((m, d), (n, d), (d, 1), (n, e)))
+    o = np.full((m, e), np.nan, np.float32)
+    artifact(q, k, w, v, o)
+    q, k, w, v = (x.astype(np.float64) for x in (q, k, w, v))
+    np.testing.assert_array_equal(o, (q @ k.T + (k @ w).T) @ v)
+
+
 GROUPS = """
 template <int N, class T> __device__ void every(float* d, const T* x) {
     T* const tile = it_piece<T>(0, 64 * 256);

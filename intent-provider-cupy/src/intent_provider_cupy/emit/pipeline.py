@@ -76,7 +76,7 @@ def pipeline_of(body: Body, loop: Loop) -> Pipeline | None:
     found: list[Staged] = []
     addresses: dict[int, Op] = {}
     for op in loop.body.ops:
-        if not isinstance(op, Contract) or not body.placing.products[op.id].simple:
+        if not isinstance(op, Contract) or not body.usage.live(op) or not body.placing.products[op.id].simple:
             continue
         product = body.placing.products[op.id]
         sides = []
@@ -188,7 +188,7 @@ def fill_first(body: Body, pipeline: Pipeline, loop: Loop, begin: Value, end: Va
 
 
 def advance(body: Body, pipeline: Pipeline, loop: Loop, index: str, end: Value, step: Value) -> None:
-    """At the head of a pass: wait for its tiles. The copies of a later one start beside the first contraction."""
+    """At the head of a pass: wait for its tiles. The copies of a later one start beside the first product of tiles."""
     body.flush()
     body.writer.line(f"it_wait_async<{pipeline.stages - 2}>();")
     for product in {s.product.op.id: s.product for s in pipeline.staged}.values():
@@ -196,7 +196,8 @@ def advance(body: Body, pipeline: Pipeline, loop: Loop, index: str, end: Value, 
             body.writer.line("it_show_groups();")
             break
     body.barrier()
-    first = next(op for op in loop.body.ops if isinstance(op, Contract) and body.usage.live(op))
+    products = {s.product.op.id for s in pipeline.staged}
+    first = next(op for op in loop.body.ops if op.id in products)
     body.copies[first.id] = lambda: _ahead(body, pipeline, loop, index, end, step)
 
 
