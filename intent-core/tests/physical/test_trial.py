@@ -15,6 +15,8 @@ from intent.physical.verify import Comparison, problems
 from intent.physical.verify.trial import trial
 from intent.physical.verify.trial.inputs import Inputs, assignments, index_views, rounds
 from intent.physical.verify.trial.lanes import live_lanes
+from intent.physical.verify.trial.logical import Undecided
+from intent.physical.verify.trial.structured import require_laws
 from intent.planning import default_plan, minimal_plan, random_plan
 from intent.provider.registry import registry
 from intent.types import dtypes
@@ -101,6 +103,23 @@ def test_legal_programs_are_decided_and_pass_before_and_after_every_pass(name, r
 def test_a_law_that_holds_for_numbers_only_is_no_problem():
     for kernel, program in _programs(spread):
         assert problems(program, kernel) == {}
+
+
+def _saturated(a, b):
+    return (np.minimum(a[0] + b[0], 20),)
+
+
+def test_orders_may_differ_where_a_law_is_of_the_values_that_the_author_has():
+    """Zero is the identity up to 20, and sums that stop at 20 are associative, on numbers that are not negative."""
+    zero = [np.int64(0)]
+    require_laws([np.array([3, 15, 9])], zero, _saturated, commutes=True)
+    for values in ([30], [3, 18, -9]):
+        with pytest.raises(Undecided):
+            require_laws([np.array(values)], zero, _saturated, commutes=True)
+    last = [np.array([3, 4])], [np.int64(0)], lambda a, b: (np.where(b[0] == 0, a[0], b[0]),)
+    require_laws(*last, commutes=False)
+    with pytest.raises(Undecided):
+        require_laws(*last, commutes=True)
 
 
 def test_one_member_is_left_for_the_last_block():

@@ -6,14 +6,15 @@ the physical program, so that laws which hold for numbers but not in the ring ma
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
 
 from intent import kir
-from intent.physical.verify.trial.logical import Logical, handles
+from intent.physical.verify.trial.logical import Logical, Undecided, handles
 from intent.physical.verify.trial.ring import Array
+from intent.physical.verify.trial.structured import LAWS, all_equal
 
 __all__: Final[list[str]] = []
 
@@ -44,12 +45,27 @@ def _identity(m: Logical, op: Region) -> Parts:
     )
 
 
+def _require_laws(m: Logical, combine: kir.Region, summaries: Sequence[Parts], empty: Parts) -> None:
+    """Raise Undecided where the author's combine has no identity or is not associative on these summaries."""
+
+    def both(a: Parts, b: Parts) -> Parts:
+        return m.region(combine, (*a, *b))
+
+    equal = [(both(*pair), s) for s in summaries for pair in ((empty, s), (s, empty))]
+    for a, b, c in zip(summaries, summaries[1:], summaries[2:], strict=False):
+        equal.append((both(both(a, b), c), both(a, both(b, c))))
+    if not all_equal(equal):
+        raise Undecided(LAWS)
+
+
 @handles(kir.RegionFold)
 def _fold(m: Logical, op: kir.RegionFold) -> None:
     captures = tuple(m[v] for v in op.captures)
-    total = _identity(m, op)
-    for part in _slices(m, op):
-        summary = m.region(op.summarize, (*part, *captures))
+    total = empty = _identity(m, op)
+    summaries = [m.region(op.summarize, (*part, *captures)) for part in _slices(m, op)]
+    if m.in_order:
+        _require_laws(m, op.combine, summaries, empty)
+    for summary in summaries:
         total = m.region(op.combine, (*total, *summary))
     for value, array in zip(op.results, total, strict=True):
         m[value] = array

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -41,6 +41,8 @@ def reduced(ring: Ring, kind: str, dtype: DType, x: Array, axes: tuple[int, ...]
 
 
 Combine = Callable[[Parts, Parts], Parts]
+LAWS: Final = "the author's laws hold for numbers, but not in the ring"
+"""Why a trial stays undecided where the order of combines makes a difference."""
 
 
 def folded(rows: Sequence[Array], combine: Combine, *, in_order: bool = False) -> Parts:
@@ -76,6 +78,36 @@ def prefixes(rows: Sequence[Array], combine: Combine, *, in_order: bool = False)
             x[distance:] = np.array(y)
         distance *= 2
     return tuple(done)
+
+
+def require_laws(
+    rows: Sequence[Array], identity: Sequence[Array], combine: Combine, *, commutes: bool
+) -> None:
+    """Raise Undecided where the author's laws do not hold for these values, so that orders give other results.
+
+    A combine may have laws on the author's values alone, such as one that saturates, on numbers that are not negative.
+    """
+    count = rows[0].shape[0]
+    whole = tuple(rows)
+    empty = tuple(np.broadcast_to(i, x.shape) for i, x in zip(identity, rows, strict=True))
+    equal = [(combine(empty, whole), whole), (combine(whole, empty), whole)]
+    if count > 1 and commutes:
+        one, two = _cut(rows, 0, count - 1), _cut(rows, 1, count)
+        equal.append((combine(one, two), combine(two, one)))
+    if count > 2:
+        one, two, three = (_cut(rows, k, count - 2 + k) for k in range(3))
+        equal.append((combine(combine(one, two), three), combine(one, combine(two, three))))
+    if not all_equal(equal):
+        raise Undecided(LAWS)
+
+
+def all_equal(pairs: Iterable[tuple[Parts, Parts]]) -> bool:
+    """Whether both sides of every pair have the same components."""
+    return all(bool(np.all(x == y)) for a, b in pairs for x, y in zip(a, b, strict=True))
+
+
+def _cut(rows: Sequence[Array], begin: int, end: int) -> Parts:
+    return tuple(x[begin:end] for x in rows)
 
 
 def running(ring: Ring, kind: str, dtype: DType, x: Array, axis: int) -> Array:
@@ -121,15 +153,17 @@ def _reduce(m: Logical, op: kir.Reduce) -> None:
     rows = [x.reshape((-1, *x.shape[len(axes) :])) for x in rows]
     captures = [m[v] for v in op.captures]
     shape = rows[0].shape[1:]
-    combine = op.combine
+    apply, empty = _applied(m, op.combine, captures), tuple(m[v] for v in op.identity)
     if m.in_order:
+        require_laws(rows, empty, apply, commutes=True)
         rows = _begun(m, op, rows)
-    if rows[0].shape[0]:
-        total = folded(rows, lambda a, b: m.region(combine, (*a, *b, *captures)), in_order=m.in_order)
-    else:
-        total = tuple(m[v] for v in op.identity)
+    total = folded(rows, apply, in_order=m.in_order) if rows[0].shape[0] else empty
     for value, array in zip(op.results, total, strict=True):
         m[value] = np.broadcast_to(array, shape)
+
+
+def _applied(m: Logical, combine: kir.Region, captures: Sequence[Array]) -> Combine:
+    return lambda a, b: m.region(combine, (*a, *b, *captures))
 
 
 def _begun(m: Logical, op: kir.Reduce | kir.Scan, rows: list[Array]) -> list[Array]:
@@ -166,12 +200,12 @@ def _scan(m: Logical, op: kir.Scan) -> None:
 
 def _prefixes(m: Logical, op: kir.Scan, operands: list[Array]) -> list[Array]:
     assert op.combine is not None
-    combine = op.combine
-    captures = [m[v] for v in op.captures]
+    apply = _applied(m, op.combine, [m[v] for v in op.captures])
     rows = [np.moveaxis(x, op.axis, 0) for x in operands]
     if m.in_order:
+        require_laws(rows, [m[v] for v in op.identity], apply, commutes=False)
         rows = _begun(m, op, rows)
-    done = prefixes(rows, lambda a, b: m.region(combine, (*a, *b, *captures)), in_order=m.in_order)
+    done = prefixes(rows, apply, in_order=m.in_order)
     return [np.moveaxis(x[1:] if m.in_order else x, 0, op.axis) for x in done]
 
 

@@ -28,6 +28,7 @@ from intent.physical.verify.trial.inputs import PATTERNS, Inputs, assignments, i
 from intent.physical.verify.trial.logical import Logical, Unclean, Undecided, place
 from intent.physical.verify.trial.machine import Machine, Targets, Trap
 from intent.physical.verify.trial.ring import Array, Ring
+from intent.physical.verify.trial.structured import LAWS
 from intent.physical.verify.trial.unknown import holds_unknown, steered
 from intent.types.extent import Atom
 
@@ -155,7 +156,7 @@ def _executed(program: Program, kernel: kir.Kernel, inputs: Inputs) -> Trial:
         if next(_differences(other, machine), None) is None:
             return Trial(decided=True, inputs=inputs)
         if not _same(logical, other):
-            raise Undecided("the author's laws hold for numbers, but not in the ring")
+            raise Undecided(LAWS)
     return Trial(decided=True, difference=cause(program, logical, machine, difference), inputs=inputs)
 
 
