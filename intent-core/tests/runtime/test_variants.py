@@ -5,8 +5,9 @@ import pytest
 
 import intent
 import intent.language as I
-from intent.diagnostics import NotSupportedYet, PlanError
+from intent.diagnostics import NotSupportedYet, PlanError, VerificationError
 from intent.runtime import variants
+from intent.runtime.cache import Memory
 from intent.runtime.variants import bucket
 from intent.types.extent import Symbol
 
@@ -74,6 +75,22 @@ def test_a_default_plan_that_does_not_fit_makes_way_for_the_initial_one(monkeypa
     np.testing.assert_array_equal(artifact.run(square(3, 5)), 0.5)
     with pytest.raises(PlanError):
         intent.compile(halved, "reference", plan=ill)
+
+
+def test_a_planned_program_that_is_refused_makes_way_with_a_warning(monkeypatch):
+    wished = intent.compile(halved, "reference").plan
+    real = variants.construct
+
+    def refuse(kernel, plan, analysis):
+        if plan == wished:
+            raise VerificationError("coordinates", "made to fail")
+        return real(kernel, plan, analysis)
+
+    monkeypatch.setattr(variants, "construct", refuse)
+    monkeypatch.setattr(variants, "_VARIANTS", Memory())
+    with pytest.warns(RuntimeWarning, match="the initial one runs"):
+        artifact = intent.compile(halved, "reference")
+    assert artifact.plan != wished
 
 
 @intent.kernel

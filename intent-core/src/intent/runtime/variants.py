@@ -7,13 +7,14 @@ has a variant whose guards hold, a new shape compiles nothing.
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from intent.construct import Analysis, analyze, construct
 from intent.construct.plan import Plan
-from intent.diagnostics import NotSupportedYet, PlanError
+from intent.diagnostics import NotSupportedYet, PlanError, VerificationError
 from intent.kir.kernel import Kernel
 from intent.kir.snapshot import can_copy, with_copies
 from intent.passes import finish, refine
@@ -197,11 +198,16 @@ class Variants:
 
         Raises:
             NotSupportedYet: No plan fits; the place is that of the value which has none.
+            VerificationError: The program of the initial plan breaks a rule, too (a fault of the compiler).
         """
         for plan in plans:
             try:
                 variant = self.variant(plan)
             except PlanError:  # the planner's wish; what is slower and fits is better than nothing
+                continue
+            except VerificationError as error:
+                text = f"the planned program of kernel '{self._kernel.name}' is refused; the initial one runs: {error}"
+                warnings.warn(text, RuntimeWarning, stacklevel=2)
                 continue
             if env is None or not violated_guards(variant.program, env):
                 return variant
