@@ -44,10 +44,10 @@ class Body:
             proofs=(ph.REGION,),
         )
 
-    def add(self, at, view=Y):
+    def add(self, at, view=Y, order="relaxed"):
         self.b.add(
             ph.Atomic, target=view, coordinates=(at,), kind="add", operands=(self.value,), dims=at.dims,
-            proofs=(ph.REGION,),
+            proofs=(ph.REGION,), order=order,
         )  # fmt: skip
 
     def fence(self, view=Y):
@@ -131,6 +131,12 @@ NEEDED = {
         lambda s, i: s.read(s.block(i)), lambda s, i: s.write(s.block(i)), step="one"
     ),
     "written in a loop": both(looped(lambda s, i: s.write(s.block(i))), lambda s: s.read(s.lane)),
+    "released without what others wrote": both(
+        lambda s: s.write(s.lane, OTHER), lambda s: s.add(s.zero, order="release")
+    ),
+    "released without what the pass before wrote": looped(
+        lambda s, _: s.add(s.zero, order="acq_rel"), lambda s, i: s.write(s.block(i), OTHER)
+    ),
     "refilled while the pass before is read": looped(
         lambda s, _: s.write(s.lane), lambda s, _: s.fence(), lambda s, _: s.read(s.shifted)
     ),
@@ -140,6 +146,10 @@ FREE = {
     "written twice by each lane": both(lambda s: s.write(s.lane), lambda s: s.write(s.lane)),
     "read for this write only": both(lambda s: s.write(s.lane, value=s.read(s.lane))),
     "fenced": both(lambda s: s.write(s.lane), lambda s: s.fence(), lambda s: s.read(s.shifted)),
+    "released after a fence": both(
+        lambda s: s.write(s.lane, OTHER), lambda s: s.fence(OTHER), lambda s: s.add(s.zero, order="release")
+    ),
+    "nothing is released": both(lambda s: s.write(s.lane, OTHER), lambda s: s.add(s.zero, order="acquire")),
     "fenced through the alias group": both(
         lambda s: s.write(s.lane, Z), lambda s: s.fence(Y), lambda s: s.read(s.shifted)
     ),

@@ -176,6 +176,17 @@ CASES = (
         variants=("contiguous", "strided"),
         segments=(segment(""),),
     ),
+    *(
+        Case(
+            name=f"written_again_elsewhere_{n}",
+            kernel=k.written_again_elsewhere,
+            parameters=(scalar("n", "i64", n), view("x", "i32", "N", integers(-9, 9)), out("y", "i32", "N")),
+            oracle=lambda v: {"y": v.x[::-1] + 1},
+            extents=sizes("N", 1, 7, 33),
+            segments=(segment(""),),
+        )
+        for n in (0, 2)
+    ),
     Case(
         name="rows_against_columns",
         kernel=k.rows_against_columns,

@@ -90,6 +90,17 @@ def added_then_raised(x: I.In[I.i32, ("N",)], y: I.InOut[I.i32, ("K",)]):
 
 
 @intent.kernel
+def written_again_elsewhere(n: I.i64, x: I.In[I.i32, ("N",)], y: I.Out[I.i32, ("N",)]):
+    """Writes of the same elements by other lanes, in front of a loop that may make no pass, in it and after it."""
+    N = x.shape[0]
+    line = I.indices(I.domain(0, N))
+    y[...] = x[...]
+    for t in range(I.cast(n, I.index)):
+        I.scatter_unique(y, index=((line + t) % N,), value=x[...] * 2)
+    I.scatter_unique(y, index=(N - 1 - line,), value=x[...] + 1)
+
+
+@intent.kernel
 def rows_against_columns(x: I.In[I.i32, ("N", "N")], y: I.Out[I.i32, ("N",)]):
     """Points and what each of them sums over are one domain."""
     line = I.domain(0, x.shape[0])

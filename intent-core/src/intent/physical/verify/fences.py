@@ -8,7 +8,8 @@ A lane is not a thread. A fragment is spread over threads in one way here and in
 fewer lanes than there are threads, several threads hold the same lane: a read is made by all of them, an effect by
 one. So equal coordinates in one pass of every loop around both accesses excuse two effects, which the same thread
 makes, and a read before an effect if its value goes nowhere else: the replicas that come too late are never looked
-at. They do not excuse a read after an effect. Elements that differ need no fence: constants that differ, or a
+at. They do not excuse a read after an effect. An atomic that releases is made by one thread, so that it comes after
+a fence of what the others did. Elements that differ need no fence: constants that differ, or a
 coordinate that moves on by whole blocks between two passes of a loop.
 """
 
@@ -77,6 +78,8 @@ class _Checker:
         for op in region.ops:
             match op:
                 case Load() | Store() | Atomic():
+                    if isinstance(op, Atomic) and op.order in ("release", "acq_rel"):
+                        self._release(op, pending)
                     access = _access(op)
                     if access.alias in self._written:
                         pending = self._meet(access, pending)
@@ -122,6 +125,13 @@ class _Checker:
                 )
                 self.found.setdefault(access.op.id, Problem(text=text, op=access.op))
         return pending | {access}
+
+    def _release(self, atomic: Atomic, pending: _Pending) -> None:
+        """One thread releases what all threads of the instance have done: a fence has to gather it."""
+        for earlier in pending:
+            if earlier.kind != "atomic" and _seen_by_others(earlier.op):
+                text = f"a {earlier.kind} of '{earlier.alias}' by other threads is released without a fence after it"
+                self.found.setdefault(atomic.id, Problem(text=text, op=atomic))
 
     def _apart(self, earlier: _Access, later: _Access) -> bool:
         """Whether each lane meets only its own elements, or the two touch different ones."""
@@ -205,6 +215,12 @@ def _conflict(a: _Access, b: _Access) -> bool:
 def _in_registers(resource: Resource) -> bool:
     """Whether every thread has the elements of its lanes to itself."""
     return isinstance(resource, Buffer) and resource.storage == "registers"
+
+
+def _seen_by_others(op: Op) -> bool:
+    """Whether other instances can reach what is accessed."""
+    resource = op.source if isinstance(op, Load) else op.target if isinstance(op, Store) else None
+    return isinstance(resource, View) or (isinstance(resource, Buffer) and resource.scope == "invocation")
 
 
 def _alias(resource: Resource) -> str:
