@@ -89,7 +89,7 @@ def test_sizes_are_powers_of_two():
 @pytest.mark.parametrize(("m", "n", "warps"), [(128, 256, 3), (16, 8, 2), (64, 64, 2), (128, 16, 5)])
 def test_tensor_cores_get_their_places(m, n, warps):
     rows, columns, places = Dim("m", m), Dim("n", n), {}
-    assert _placed(rows, columns, places, 5 + warps)
+    assert _placed(rows, columns, places, 5 + warps, frozenset())
     assert places[rows][:4] == _ROWS
     assert places[columns][:3] == _COLUMNS
     used = [b for d in (rows, columns) for b in places[d] if b is not None]
@@ -99,8 +99,8 @@ def test_tensor_cores_get_their_places(m, n, warps):
 def test_a_dim_keeps_the_places_of_its_first_product():
     rows, columns, other = Dim("m", 64), Dim("n", 64), Dim("d", 32)
     places = {}
-    assert _placed(rows, columns, places, 7)
+    assert _placed(rows, columns, places, 7, frozenset())
     before = places[rows]
-    assert _placed(rows, other, places, 7)
+    assert _placed(rows, other, places, 7, frozenset())
     assert places[rows] == before
-    assert not _placed(columns, other, places, 7), "columns cannot be rows of another product"
+    assert not _placed(columns, other, places, 7, frozenset()), "columns cannot be rows of another product"

@@ -13,7 +13,6 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import combinations
 
-from intent.diagnostics import CompilerFault
 from intent.physical import (
     Atomic,
     Bitcast,
@@ -62,29 +61,44 @@ class Placing:
         self._users = users_of(segment.body)
         self._cheap: dict[int, bool] = {}
         bits = bit_count(threads)
-        places: dict[Dim, Bits] = {}
-        walked = {d for op in self._operations for d in _walked(op)}
-        self.products: dict[int, Product] = {
-            op.id: product_of(op, places, bits, walked) for op in self._operations if isinstance(op, Contract)
-        }
-        """How each contraction is computed, by its id."""
-        fixed = set(places)
-        self._table: dict[int, int] = {}
-        slices = self._operand_slices()
-        self._wanted: defaultdict[int, set[int]] = defaultdict(set)
-        self._demand(segment.body)
-        wants = list(self._wants(segment.body, 0))
-        _apart(
-            places, wants, {d for p in self.products.values() if p.kind == "tensor" for d in p.op.result.dims}
-        )
-        main = TableBuilder(index=0, thread_bits=bits, places=places).build(wants)
+        fixed, main = self._main_table(segment.body, bits)
         self.tables = [main]
-        for k, ops in enumerate(slices, start=1):
+        for k, ops in enumerate(self._slices, start=1):
             wants = [w for op in ops for w in self._wants_of(op)]
             self.tables.append(TableBuilder(index=k, thread_bits=bits).build(wants))
         self._turned_stores(segment.body, bits)
         self.movable = self._movable(fixed)
         """Dims, by the index of a table, whose neighbouring lanes may be moved apart; see ``Table.runs``."""
+
+    def _main_table(self, body: Region, bits: int) -> tuple[set[Dim], Table]:
+        """The dims that products place, and the table of everything that has no other.
+
+        Products place their dims one after the other. Where two of them want the same threads for dims that one
+        fragment has both of, the later one does with other places: tensor cores need theirs, so it does without them.
+        """
+        walked = {d for op in self._operations for d in _walked(op)}
+        without: set[int] = set()
+        while True:
+            places: dict[Dim, Bits] = {}
+            placed_by: dict[Dim, int] = {}
+            self.products: dict[int, Product] = {}
+            """How each contraction is computed, by its id."""
+            for op in self._operations:
+                if isinstance(op, Contract):
+                    given = None if op.id in without else places
+                    self.products[op.id] = product_of(op, given, bits, walked)
+                    placed_by.update((d, op.id) for d in places if d not in placed_by)
+            fixed = set(places)
+            self._table: dict[int, int] = {}
+            self._slices = self._operand_slices()
+            self._wanted: defaultdict[int, set[int]] = defaultdict(set)
+            self._demand(body)
+            wants = list(self._wants(body, 0))
+            needed = {d for p in self.products.values() if p.kind == "tensor" for d in p.op.result.dims}
+            met = _apart(places, wants, needed)
+            if not met:
+                return fixed, TableBuilder(index=0, thread_bits=bits, places=places).build(wants)
+            without.add(max(placed_by[d] for d in met))
 
     @property
     def main(self) -> Table:
@@ -296,19 +310,16 @@ class Placing:
         return ()
 
 
-def _apart(places: dict[Dim, Bits], wants: list[Want], needed: AbstractSet[Dim]) -> None:
-    """Take back places that two dims of one fragment share bits of; tensor cores need the ``needed`` ones.
-
-    Raises:
-        CompilerFault: Two dims of one fragment have places that tensor cores need.
-    """
+def _apart(places: dict[Dim, Bits], wants: list[Want], needed: AbstractSet[Dim]) -> tuple[Dim, ...]:
+    """Take back places that two dims of one fragment share bits of; two that tensor cores need are the answer."""
     for want in wants:
         for a, b in combinations([d for d in want.dims if d in places], 2):
             if {*places.get(a, ())} & {*places.get(b, ())} - {None}:
                 spare = next((d for d in (b, a) if d not in needed), None)
                 if spare is None:
-                    raise CompilerFault(f"lanes of {a} and {b} are in the same threads", stage="placing")
+                    return a, b
                 del places[spare]
+    return ()
 
 
 def _walked(op: Op) -> tuple[Dim, ...]:

@@ -71,10 +71,11 @@ def free_dims(op: Contract, side: Fragment) -> tuple[Dim, ...]:
 
 
 def product_of(
-    op: Contract, places: dict[Dim, Bits], thread_bits: int, walked: AbstractSet[Dim] = frozenset()
+    op: Contract, places: dict[Dim, Bits] | None, thread_bits: int, walked: AbstractSet[Dim] = frozenset()
 ) -> Product:
     """The plan of a contraction; gives the dims of its result the places that it needs, if they are free.
 
+    ``places``: of the dims so far; None if the contraction has to do with any places.
     ``walked``: dims along which something is combined, which is cheap inside of a warp.
     """
     left, right = free_dims(op, op.lhs), free_dims(op, op.rhs)
@@ -82,6 +83,8 @@ def product_of(
     sizes = [prod((d.size for d in dims if d not in shared), start=1) for dims in (left, right)]
     if min(sizes) == 1:
         return Product(op=op, kind="products", rows=op.lhs, columns=op.rhs)
+    if places is None:
+        return Product(op=op, kind="tiles", rows=op.lhs, columns=op.rhs, fed=op.lhs.dtype)
     for rows, columns in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
         found = _on_tensor_cores(op, rows, columns, places, thread_bits, walked)
         if found is not None:
