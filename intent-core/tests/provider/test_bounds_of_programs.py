@@ -196,15 +196,17 @@ def test_what_follows_a_division_that_the_launch_decides_leans_on_it() -> None:
             "divided": (d := b.op("floordiv", b.argument("s", INDEX), b.constant(4))),
             "next": (n := b.op("add", d, b.constant(1))),
             "again": b.op("floordiv", n, b.constant(2)),
+            "rest": b.op("mod", b.argument("s", INDEX), b.constant(4)),
             "free": b.op("floordiv", b.lane(LANE), b.constant(2)),
         }
     )
     assert {name: bounds.leans(v) for name, v in found.items()} == {
-        "divided": True, "next": True, "again": True, "free": False,
+        "divided": True, "next": True, "again": True, "rest": True, "free": False,
     }  # fmt: skip
     assert bounds.launch_signs() == (scalar("s"),)
     assert bounds.interval(found["divided"]) == Interval(const(0), scalar("s") // 4)
     assert bounds.width(found["divided"]) is Width.INDEX
+    assert bounds.width(found["rest"]) is Width.INDEX
     assert bounds.width(found["free"]) is Width.SMALL
 
 
@@ -231,6 +233,19 @@ def test_a_loop_between_values_that_are_bounded() -> None:
     found, bounds = bounded(fill)
     assert bounds.interval(found["index"]) == _between(2, N - 2)
     assert Interval(N + 3, N + 3) in bounds.launch_facts()
+
+
+@pytest.mark.parametrize("long", [0, 1, 2])
+def test_an_index_is_as_wide_as_what_it_is_made_of(long: int) -> None:
+    def fill(b: Builder) -> dict[str, Fragment]:
+        ends = [b.constant(1), b.constant(9), b.constant(2)]
+        ends[long] = b.op("mod", b.launch(dyn(1)), b.constant(8))
+        inside: list[Fragment] = []
+        b.loop(ends[0], ends[1], ends[2], [], inside.append)
+        return {"index": inside[0]}
+
+    found, bounds = bounded(fill)
+    assert bounds.width(found["index"]) is Width.LONG
 
 
 def test_a_loop_of_unknown_steps_asks_for_nothing() -> None:
