@@ -19,7 +19,7 @@ from intent_provider_cupy import launch
 from intent_provider_cupy.emit import emit
 from intent_provider_cupy.emit.interface import Signature
 from intent_testkit.bench.stand_in import Driver, gpu
-from intent_testkit.kernels import pointwise, scans
+from intent_testkit.kernels import pointwise
 
 
 @intent.kernel
@@ -29,6 +29,12 @@ def numbers(
     total = I.cast(a, I.f64) + I.cast(b, I.f64) + I.cast(c, I.f64) + d
     whole = I.cast(e, I.f64) + I.cast(f, I.f64) + I.cast(g, I.f64)
     y[...] = I.full(y.shape, I.cast(total + whole + I.select(h, 1.0, 0.0), I.f32), I.f32)
+
+
+@intent.kernel
+def prefixes_both_ways(x: I.In[I.i32, ("M", "M")], y: I.Out[I.i32, ("M", "M")]):
+    sums, products = I.cumsum(x[...], axis=1), I.cumprod(x[...], axis=1)
+    y[...] = sums + I.transpose(sums) + products + I.transpose(products)
 
 
 @contextmanager
@@ -130,7 +136,7 @@ def test_indices_that_do_not_fit_32_bits_are_passed_in_64():
 
 
 def test_buffers_of_the_workspace_lie_apart_and_aligned():
-    artifact = intent.compile(scans.prefix_plus_transpose, "cupy")
+    artifact = intent.compile(prefixes_both_ways, "cupy")
     with recording() as (torch, _, seen, signatures):
         x, y = (torch.empty(4000, 4000, dtype=torch.int32) for _ in range(2))
         artifact(x, y)

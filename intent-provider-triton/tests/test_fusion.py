@@ -38,7 +38,7 @@ def test_not_before_a_branch_or_shared_memory(kernel):
 
 
 def test_not_in_what_a_buffer_keeps():
-    program = compile_case("triton", BY_NAME["linear_attention"]).program
+    program = compile_case("triton", BY_NAME["ragged_attention"]).program
     assert program.workspace
     assert not options_of(program)["enable_fp_fusion"]
 
