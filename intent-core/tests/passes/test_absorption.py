@@ -300,7 +300,7 @@ def test_half_precision_weights_take_the_factor_before_they_are_rounded(stages, 
         peak = I.maximum(a.peak, b.peak)
         left, right = I.exp2((a.peak - peak) * 0.5), I.exp2((b.peak - peak) * 0.5)
         out = b.out * right[:, None] + left[:, None] * a.out
-        return I.record(peak=peak, total=b.total * right + a.total * left, out=out)
+        return I.record(peak=peak, total=right * b.total + a.total * left, out=out)
 
     @intent.kernel
     def halves(

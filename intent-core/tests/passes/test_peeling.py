@@ -121,3 +121,17 @@ def test_summed_blocks_of_a_product_have_no_mask(stages, rng):
     blocks = {"axis_K": WIDE, "axis_M": 4, "axis_N": 4}
     made = stages(matmul, blocks, {"a": a, "b": b, "c": empty(5, 7)}, {"c": a @ b}, tolerance=1e-3)
     assert len(made.loops()) == 2
+
+
+def test_a_range_that_blocks_cover_has_no_tail(stages, rng):
+    @intent.kernel
+    def upper_sums(x: I.In[I.f32, ("M", 192)], y: I.Out[I.f32, ("M",)]):
+        rows, columns = I.indices(I.domain(0, x.shape[0])), I.indices(I.domain(0, 192))
+        y[...] = I.reduce.sum(I.select(columns[None, :] >= rows[:, None], x[...], 0.0), axis=1)
+
+    assert 192 == 3 * WIDE
+    x = f32(rng, 200, 192)
+    blocks = {"axis_192": WIDE, "axis_M": 16}
+    made = stages(upper_sums, blocks, {"x": x, "y": empty(200)}, {"y": np.triu(x).sum(1)}, tolerance=1e-4)
+    assert made.changed("peeling")
+    assert len(made.loops()) == 2
