@@ -58,6 +58,14 @@ def below_two(rng: np.random.Generator, shape: tuple[int, ...], _: Extents) -> A
     return rng.integers(0, 256, shape) & 0xBF
 
 
+def two_broken(rng: np.random.Generator, shape: tuple[int, ...], extents: Extents) -> Array:
+    """The same, of which the first and the last of many are NaN, one of each sign."""
+    x = below_two(rng, shape, extents)
+    if x.size > 12:
+        x.flat[0], x.flat[-1] = 0x7F, 0xFF
+    return x
+
+
 def one_broken(low: int, high: int) -> Sampler:
     """e8m0 exponents of which the first, if there are several, is NaN."""
 
@@ -157,7 +165,7 @@ CASES = (
         name="scaled_e4m3",
         kernel=k.scaled_e4m3,
         parameters=(
-            view("a", "u8", "M G 4", below_two),
+            view("a", "u8", "M G 4", two_broken),
             view("a_scale", "u8", "M G", integers(125, 127)),
             view("b", "u8", "G 4 N", below_two),
             view("b_scale", "u8", "N G", integers(125, 127)),

@@ -9,6 +9,7 @@ _IN_LOOPS: Final = "the fence stands inside the loop then, in front of the read 
 
 KNOWN: Final[dict[str, str]] = {
     "construct.access:zero:wrong-identity:0": "nobody sees it: lanes outside a source, the first guess of an exchange",
+    "construct.axes:_assign_labels:negate-condition:3": "axes have other names, in plans as in programs",
     "construct.bounds:UpperBounds.of:shift-segment:0": "a limit of effort; no chain of bounds is as long",
     "construct.allocation:_initialise:shift-segment:0": "initial values are stored one by one, not 32 at a time",
     "construct.context:Context.settle_dirty:forget-fence:0": _IN_LOOPS,
