@@ -135,3 +135,17 @@ def test_a_range_that_blocks_cover_has_no_tail(stages, rng):
     made = stages(upper_sums, blocks, {"x": x, "y": empty(200)}, {"y": np.triu(x).sum(1)}, tolerance=1e-4)
     assert made.changed("peeling")
     assert len(made.loops()) == 2
+
+
+@pytest.mark.parametrize("n", [1, WIDE, WIDE + 71, 4 * WIDE - 1])
+def test_a_bound_that_may_lie_before_the_beginning(stages, rng, n):
+    @intent.kernel
+    def but_the_last(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M",)]):
+        columns = I.indices(I.domain(0, x.shape[1]))[None, :]
+        y[...] = I.reduce.sum(I.select(columns < x.shape[1] - 70, x[...], 0.0), axis=1)
+
+    x = f32(rng, 3, n)
+    wanted = x[:, : max(0, n - 70)].sum(1)
+    assert stages(but_the_last, BLOCKS, {"x": x, "y": empty(3)}, {"y": wanted}, tolerance=1e-4).changed(
+        "peeling"
+    )

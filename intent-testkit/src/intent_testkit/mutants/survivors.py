@@ -24,5 +24,17 @@ KNOWN: Final[dict[str, str]] = {
     "construct.groups:Group.in_order:swap-operands:0": _ORDER,
     "construct.steering:_tainted:swap-operands:0": _ORDER,
     "construct.traversal:walk_axes:swap-operands:0": _ORDER,
+    "passes.copying:Copier._tested:skip-decision:0": "what no assumption reaches is made again, and shared",
+    "passes.exponents:Exponents._finite:wrong-identity:0": "any finite number may stand for -inf there",
+    "passes.peeling:_peel:blur-bound:0": "blocks of two lanes stay in one loop: slower, and as right",
+    "passes.peeling:_beyond:shift-segment:0": "one member is no whole block",
+    "passes.narrowing:running_sums:blur-bound:0": "copysign(1.0, x) is never 0",
+    "passes.ranges:Ranges._bound:blur-bound:1": "no term has the factor 0",
+    "passes.ranges:Ranges.shifted:blur-bound:0": "a shift by 0 has returned before",
+    "provider.emission.bounds:never_negative:blur-bound:0": "no term has the factor 0",
+    "provider.emission.bounds:Bounds.launch_facts:other-side:1": _ORDER,
+    "provider.emission.bounds:Bounds.bind:skip-decision:2": "what has no interval has the widest type",
+    "provider.emission.bounds:Bounds._simple:forget-filter:0": "all intervals are known there",
+    "provider.emission.bounds:Bounds._simple:other-side:0": "only that it is not negative matters then",
 }
 """By name of the mutant."""
