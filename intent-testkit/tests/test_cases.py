@@ -156,7 +156,7 @@ def test_no_case_expects_one_instance_for_what_is_independent(case):
         "write_then_overwrite",
         "matrix_prefix", "segmented_sum", "window_sums", "summed_area", "prefix_plus_transpose", "compact",
         "argmin_of_bytes", "argmax_flat",
-        "rolling_hash",
+        "rolling_hash", "folds_in_folds",
         "number_positive", "linear_attention",
         "return_inside_loop", "until_converged", "nested_break", "tensor_state", "levenshtein",
         "counting_ranks", "sieve", "sieve_by_domains", "windows_in_place", "breadth_first", "collide_then_read",
