@@ -12,12 +12,12 @@ Expense = Counter[str]
 
 
 def expense(program: ph.Program) -> Expense:
-    """Operations by kind, masked and tested accesses, and axes that instances are not spread over."""
+    """Fences, loads and loops, masked and tested accesses, and axes that instances are not spread over."""
     found: Expense = Counter()
     for segment in program.segments:
         found["axes spread over instances"] -= len(segment.axes)
         for op in walk(segment.body):
-            if not isinstance(op, ph.Constant):  # they cost nothing, and another one may be a wrong one
+            if isinstance(op, ph.Fence | ph.Load | ph.Loop):  # more arithmetic may be wrong arithmetic
                 found[f"{type(op).__name__.lower()}s"] += 1
             if isinstance(op, ph.Load | ph.Store | ph.Atomic):
                 found["masks"] += op.valid is not None

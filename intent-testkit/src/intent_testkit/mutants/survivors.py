@@ -12,6 +12,7 @@ KNOWN: Final[dict[str, str]] = {
     "construct.axes:_assign_labels:negate-condition:3": "axes have other names, in plans as in programs",
     "construct.bounds:UpperBounds.of:shift-segment:0": "a limit of effort; no chain of bounds is as long",
     "construct.allocation:_initialise:shift-segment:0": "initial values are stored one by one, not 32 at a time",
+    "construct.combining:Combiner._better:widen-guard:0": "no two members have one position",
     "construct.context:Context.settle_dirty:forget-fence:0": _IN_LOOPS,
     "construct.traversal:open_loop:forget-fence:0": _IN_LOOPS,
     "construct.while_loop:open_while:forget-fence:0": _IN_LOOPS,
