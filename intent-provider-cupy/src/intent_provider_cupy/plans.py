@@ -23,7 +23,8 @@ PLANS: Final = PlanTable(
         MatrixTile(knobs=_PLAIN),
     ),
     chains=(
-        ChainTile(rows=64, masked=True, head=128, knobs=_PLAIN),
+        # With a third stage, 128 values a head: the shared memory of a multiprocessor holds one block instead of two.
+        ChainTile(rows=64, masked=True, head=128, knobs=settings(num_warps=4, num_stages=2)),
         ChainTile(masked=False, head=128, knobs=settings(num_warps=4, num_stages=2)),
         ChainTile(rows=64, masked=True, knobs=_LONG_HEAD),
         ChainTile(knobs=_LONG_HEAD),
