@@ -90,6 +90,9 @@ class Tensor(np.ndarray):
     def fill_(self, value):
         self[...] = value
 
+    def is_floating_point(self):
+        return self.dtype.kind == "f"
+
     def abs_(self):
         return abs(self)
 
@@ -104,8 +107,27 @@ def _tensor(values):
 TORCH = SimpleNamespace(
     cuda=SimpleNamespace(synchronize=lambda: None, empty_cache=lambda: None),
     isfinite=np.isfinite,
+    finfo=np.finfo,
     linalg=SimpleNamespace(vector_norm=lambda x: np.sqrt((np.asarray(x) ** 2).sum())),
 )
+
+
+@pytest.mark.parametrize(
+    ("dtype", "least"), [(np.float32, 12345.0), (np.float16, 12345.0), (np.int32, 12345)]
+)
+def test_outputs_are_poisoned_whatever_their_type(dtype, least):
+    out = np.zeros(3, dtype).view(Tensor)
+    seen = []
+
+    def call():
+        seen.append(np.array(out))
+        out[...] = [1, 2, 3]
+        return out
+
+    workload = _workload([])
+    reference = np.array([1, 2, 3], np.int64).view(Tensor)
+    assert checking.check(TORCH, workload, {"out": out}, call, reference=reference) == 0.0
+    assert np.all(seen[0] == np.asarray(least, dtype))
 
 
 def _workload(contenders, **bounds):

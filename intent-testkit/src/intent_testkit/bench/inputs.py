@@ -37,7 +37,7 @@ def listed(torch: Any, values: list[int]) -> Any:
 
 def empty(torch: Any, *shape: int, dtype: str) -> Any:
     """Memory for an output."""
-    return torch.empty(*shape, device="cuda", dtype=getattr(torch, dtype))
+    return torch.empty(shape, device="cuda", dtype=getattr(torch, dtype))
 
 
 def rows_alike(dtype: str, m: int, n: int) -> Callable[[Any], Tensors]:

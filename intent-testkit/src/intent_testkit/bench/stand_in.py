@@ -112,8 +112,9 @@ class Torch(ModuleType):
         finally:
             self.current = before
 
-    def empty(self, *shape: int, dtype: DType | None = None, device: int = 0) -> Tensor:
-        """A row-major tensor at an address of its own, which 512 divides."""
+    def empty(self, *sizes: Any, dtype: DType | None = None, device: int = 0) -> Tensor:
+        """A row-major tensor at an address of its own, which 512 divides; sizes or a tuple of them."""
+        shape = sizes[0] if sizes and isinstance(sizes[0], tuple) else sizes
         return self.empty_strided(shape, _row_major(shape), dtype or vars(self)["float32"], f"cuda:{device}")
 
     def empty_strided(
