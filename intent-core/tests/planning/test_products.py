@@ -125,6 +125,7 @@ def test_slices_of_a_scan_over_states_are_what_products_want() -> None:
 def test_columns_of_a_state_are_shared_out_until_instances_fill_a_device(heads, block) -> None:
     group = _plan(states_of_heads, H=heads, T=4096, D=64, E=64)
     assert dict(group.instance) == {"axis": 1, "axis_E": block}
+    assert group.traversal("axis_T") == serial(16)
 
 
 @pytest.mark.parametrize(("d", "block"), [(4096, CAPABILITIES.plans.pointwise_bytes // 2), (64, 64)])
