@@ -145,7 +145,7 @@ CASES = (
             name=f"endless_elsewhere_{step}",
             kernel=k.endless_elsewhere,
             parameters=(scalar("step", "i32", step), inout("y", "i32", "N", integers(-9, 9))),
-            oracle=lambda v: {"y": v.y + (-(-10 // v.step) * v.step if v.step > 0 else 0)},
+            oracle=lambda v: {"y": v.y + 1 + (-(-9 // v.step) * v.step if v.step > 0 else 0)},
             extents=sizes("N", 0, 1, 5),
             segments=(segment(""),),
         )

@@ -59,7 +59,7 @@ def promised_in_a_loop(
 @intent.kernel
 def endless_elsewhere(step: I.i32, y: I.InOut[I.i32, ("N",)]):
     """A loop that would not end where the branch is not taken."""
-    v = I.cast(0, I.i32)
+    v = I.cast(1, I.i32)
     if step > 0:
         while v < 10:
             v = v + step
