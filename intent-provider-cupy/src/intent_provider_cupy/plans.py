@@ -11,7 +11,7 @@ _LONG_HEAD = settings(num_warps=8, num_stages=2)
 
 _WALKS: Final = (
     Walk(written=False, block=8192, knobs=settings(num_warps=8)),
-    Walk(row=65536, block=8192, knobs=settings(num_warps=16)),
+    Walk(row=65536, block=8192, knobs=settings(num_warps=16), online=False),
     Walk(block=32768, knobs=settings(num_warps=32)),
 )
 

@@ -40,7 +40,10 @@ PLANS: Final = PlanTable(
     ),
     transposed=settings(num_worker_warps=8),
     resident=8192,
-    walks=(Walk(block=4096, knobs=settings(num_worker_warps=8)),),
+    walks=(
+        Walk(row=65536, block=4096, knobs=settings(num_worker_warps=8), online=False),
+        Walk(block=4096, knobs=settings(num_worker_warps=8)),
+    ),
     short_rows=4096,
     narrow_square=128,
 )  # fmt: skip

@@ -15,7 +15,7 @@ _PLAIN = settings(num_warps=4, num_stages=3)
 _LONG_HEAD = settings(num_warps=8, num_stages=2)
 
 _WALKS: Final = (
-    Walk(row=16384, block=2048, knobs=settings(num_warps=8)),
+    Walk(row=16384, block=2048, knobs=settings(num_warps=8), online=False),
     Walk(written=False, block=8192, knobs=settings(num_warps=8)),
     Walk(row=65536, block=8192, knobs=settings(num_warps=16)),
     Walk(block=32768, knobs=settings(num_warps=32)),

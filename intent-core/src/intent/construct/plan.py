@@ -81,11 +81,15 @@ class GroupPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Plans per group, launch-visible guards to build on, and provider knobs (never meaning)."""
+    """Plans per group, launch-visible guards to build on, and provider knobs (never meaning).
+
+    ``online``: normalisations take their online form where the author permits it.
+    """
 
     groups: tuple[GroupPlan, ...]
     guards: tuple[Guard, ...] = ()
     knobs: tuple[tuple[str, int], ...] = ()
+    online: bool = True
     name: str = field(default="", compare=False)
 
     def __str__(self) -> str:
@@ -100,6 +104,8 @@ class Plan:
             lines.append("guards: " + ", ".join(map(str, self.guards)))
         if self.knobs:
             lines.append("knobs: " + ", ".join(f"{k}={v}" for k, v in self.knobs))
+        if not self.online:
+            lines.append("normalisations: in two passes")
         return "\n".join(lines)
 
 

@@ -28,6 +28,7 @@ def record_of_plan(plan: Plan) -> Record:
         ],
         "guards": [[guard.kind, str(guard.extent), guard.bound] for guard in plan.guards],
         "knobs": [[name, value] for name, value in plan.knobs],
+        "online": plan.online,
     }
 
 
@@ -49,4 +50,5 @@ def plan_of_record(record: Record) -> Plan:
             for kind, extent, bound in record["guards"]
         ),
         knobs=tuple((name, value) for name, value in record["knobs"]),
+        online=bool(record["online"]),
     )

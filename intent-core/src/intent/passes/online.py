@@ -32,7 +32,7 @@ from intent.physical.walk import operands_of, regions_of, walk
 
 def online(program: ph.Program, permissions: Permissions) -> ph.Program:
     """Fuse normalisations over one axis into one walk, where the options permit it."""
-    return rewrite_regions(program, _fused) if permissions.relaxed else program
+    return rewrite_regions(program, _fused) if permissions.relaxed and permissions.online else program
 
 
 def _fused(b: Builder, region: ph.Region) -> ph.Region | None:

@@ -11,8 +11,9 @@ class Permissions:
 
     ``fold_law``: the author's law of a region fold may be used to absorb a carry into its slice, which rounds
     differently. ``relaxed``: chains of max, exp, sum and weighted contractions may run in online form, and
-    inputs are finite.
+    inputs are finite. ``online``: the plan wants that form where it is permitted.
     """
 
     fold_law: bool = True
     relaxed: bool = False
+    online: bool = True

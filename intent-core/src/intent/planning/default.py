@@ -57,6 +57,7 @@ class _Planner:
         self.extents = extents
         self.guards: set[Guard] = set()
         self.asked: list[Knobs] = []
+        self.online = True
         self.whole = must_be_whole(analysis)
         self.tiles = self._tiles()
         self.vectors = self._vectors()
@@ -71,7 +72,7 @@ class _Planner:
         guards = tuple(sorted(self.guards, key=str))
         # The group with the most warps decides about the whole kernel's settings.
         chosen = max(self.asked, key=self.table.warps_of, default=())
-        made = Plan(groups=groups, guards=guards, knobs=chosen, name="default")
+        made = Plan(groups=groups, guards=guards, knobs=chosen, online=self.online, name="default")
         return fitted(legal(made, self.analysis, self.capabilities), self.analysis, self.whole, self.table)
 
     def _tiles(self) -> dict[str, MatrixTile]:
@@ -322,6 +323,7 @@ class _Planner:
         knobs = self.table.row_knobs(width * spare)
         if longest is not None and not inside & self.vectors:
             found = self._walk(longest)
+            self.online &= found.online
             # Blocks that other rules made shorter are like short rows.
             knobs = found.knobs if found.knobs is not None and inner[longest].size >= found.block else knobs
         self.asked.append(knobs)

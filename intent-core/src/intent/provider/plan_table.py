@@ -66,13 +66,16 @@ class Walk:
     """How a row that is not held at once is walked: in blocks of ``block``, with these settings.
 
     For rows of at most ``row`` elements (None: any); ``written``: with or without results of as many elements (None:
-    either). Where they are read again for those, several rows of all instances should fit the cache.
+    either). Where they are read again for those, several rows of all instances should fit the cache. ``online``: a
+    normalisation takes one pass with running results where the author permits it; two passes are cheaper while the
+    second one finds the row in the cache.
     """
 
     block: int = 8192
     row: int | None = None
     written: bool | None = None
     knobs: Knobs | None = None
+    online: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

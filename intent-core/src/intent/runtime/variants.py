@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from intent.construct import Analysis, analyze, construct
@@ -238,7 +238,7 @@ class Variants:
         with stage(seconds, "construct"):
             constructed = construct(self._kernel, plan, self._analysis)
         with stage(seconds, "passes"):
-            refined = refine(constructed, self._permissions)
+            refined = refine(constructed, replace(self._permissions, online=plan.online))
             program = finish(refined, self._provider.capabilities.functions)
         with stage(seconds, "verify"):
             verify(refined, self._kernel)
