@@ -29,6 +29,8 @@ KNOWN: Final[dict[str, str]] = {
     "passes.exponents:Exponents._finite:wrong-identity:0": "any finite number may stand for -inf there",
     "passes.peeling:_peel:blur-bound:0": "blocks of two lanes stay in one loop: slower, and as right",
     "passes.peeling:_beyond:shift-segment:0": "one member is no whole block",
+    "passes.narrowing:first_at:shift-segment:2": "one member is no whole block",
+    "passes.narrowing:_narrow:swap-operands:0": _ORDER,
     "passes.narrowing:running_sums:blur-bound:0": "copysign(1.0, x) is never 0",
     "passes.ranges:Ranges._bound:blur-bound:1": "no term has the factor 0",
     "passes.ranges:Ranges.shifted:blur-bound:0": "a shift by 0 has returned before",

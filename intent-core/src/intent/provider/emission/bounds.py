@@ -123,7 +123,6 @@ class Bounds:
         own = Width.LONG if interval is None else interval.width
         if fragment.id in self._by_fact or any(self.leans(o) for o in operands):
             self._leaning.add(fragment.id)
-            own = max(own, Width.INDEX)
         if interval is not None and own is not Width.LONG:
             self._known[fragment.id] = interval
         wide = max([own, *(self.width(o) for o in operands if o.dtype.kind == "index")])
