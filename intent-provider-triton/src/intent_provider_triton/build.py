@@ -56,8 +56,10 @@ def type_of(parameter: Parameter, *, small: bool) -> str:
 
 
 def options_of(program: Program) -> dict[str, Any]:
-    """Compiler options: the plan's knobs; contraction, which the language permits, where it does no harm; f32
-    accumulation of 8-bit floats, of which Hopper's tensor cores keep about 14 bits unless asked.
+    """Compiler options: the plan's knobs, and how sums are rounded.
+
+    Products are contracted with sums, as the language permits, where it does no harm. Products of 8-bit floats are
+    accumulated in f32; unless asked, Hopper's tensor cores keep about 14 bits.
     """
     knobs = dict(program.knobs)
     chosen: dict[str, Any] = {name: knobs[name] for name in _OPTIONS if name in knobs}
