@@ -174,3 +174,22 @@ def test_minus_zero_survives_a_sum_that_is_not_the_languages(stages):
     x = np.full((3, 8), -0.0, np.float32)
     made = stages(signed, {}, {"x": x, "y": empty(3)}, {"y": np.full(3, np.inf)})
     assert not made.changed("narrowing")
+
+
+@intent.kernel
+def bins_of_carried(x: I.In[I.i64, ("N",)], y: I.Out[I.i32, (3,)]):
+    value = x[...]
+    for _ in range(2):
+        value = value - 1
+    y[...] = I.histogram(value, bins=3)
+
+
+def test_bounds_from_wide_integers_are_indices(stages):
+    x = np.array([2, 3, 3, 4, 2], np.int64)
+    stages(
+        bins_of_carried,
+        {"axis_N": 8},
+        {"x": x, "y": np.zeros(3, np.int32)},
+        {"y": np.array([2, 2, 1])},
+        tolerance=0,
+    )

@@ -168,6 +168,8 @@ class Ranges:
                 return False
             case ph.Pointwise():
                 return all(self._tame(f) for f in op.operands)
+            case ph.Loop() | ph.While() | ph.If() | ph.Reduce() | ph.Scan():
+                return atom.dtype.bits <= 32
         return True
 
     # -- bounds over lanes ---------------------------------------------------------------------------------------
@@ -237,10 +239,11 @@ class Ranges:
 
     def _loosened(self, value: ph.Fragment, side: Side) -> ph.Fragment:
         """The value; what is beyond every place, with which sums could wrap, becomes the loosest bound."""
-        if self._tame(value):
-            return value
+        tame = self._tame(value)
         if value.dtype != INDEX:
             value = self.b.add(ph.Cast, INDEX, value.dims, value=value)
+        if tame:
+            return value
         far, near = (self.b.index(n if side == "most" else -n) for n in (_FAR, -_FAR))
         bounded = self.b.pointwise("minimum" if side == "most" else "maximum", value, far)
         wild = self.b.compare("lt" if side == "most" else "gt", value, near)
