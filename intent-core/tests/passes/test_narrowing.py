@@ -180,7 +180,7 @@ def test_minus_zero_survives_a_sum_that_is_not_the_languages(stages):
 def bins_of_carried(x: I.In[I.i64, ("M", "M")], y: I.Out[I.i32, ()]):
     value = x[...]
     for _ in range(x.shape[0]):
-        value = value
+        value = value + 0
     y[...] = I.reduce.sum(I.histogram(value, bins=3), axis=0)
 
 
