@@ -10,7 +10,7 @@ from intent.physical import Atomic, Buffer, Dim, Fragment, Load, Store, View
 from intent.provider.emission import INT32_MAX, INT32_MIN, Width
 from intent.provider.emission.python import Prec, Value, expanded, union_dims
 from intent.types import Extent
-from intent.types.dtypes import INDEX
+from intent.types.dtypes import BOOL, INDEX
 from intent.types.extent import const
 from intent_provider_cutile.emit.literals import literal, typed
 from intent_provider_cutile.spelling import PROVIDER
@@ -26,6 +26,8 @@ def load(body: Body, op: Load) -> None:
         _register_load(body, op, source)
         return
     valid = body.use(op.valid) if op.valid is not None else None
+    if op.id in body.context.ahead:
+        valid = _within(body, op, valid)
     offset = _element(body, source, op.coordinates)
     dims = union_dims(op.result.dims, [offset, *([valid] if valid else [])])
     arguments = [_shaped(body, offset, dims).text]
@@ -37,6 +39,28 @@ def load(body: Body, op: Load) -> None:
     text = f"{body.memory(source)}.load_offset({', '.join(arguments)})"
     value = Value(text=text, prec=Prec.ATOM, dtype=source.dtype, dims=dims)
     body.define(op.result, value, op.span, statement=True, hint=f"{source.name}_value")
+
+
+def _within(body: Body, op: Load, valid: Value | None) -> Value | None:
+    """``valid``, and that coordinates are in bounds where neither ``valid`` nor their lanes say so.
+
+    Lanes of an axis are in bounds whatever the loop does, and those behind its end are masked.
+    """
+    for coordinate, extent, proof in zip(op.coordinates, op.source.shape, op.proofs, strict=True):
+        value = body.use(coordinate)
+        tested = proof.kind in ("guard", "static") or (proof.kind == "region" and coordinate.dims)
+        if tested or value.literal:
+            continue
+        end = body.context.extents.write(extent)
+        text = f"({value.at(Prec.SUM)} >= 0) & ({value.at(Prec.SUM)} < {end.at(Prec.SUM)})"
+        test = Value(text=text, prec=Prec.BITAND, dtype=BOOL, dims=value.dims, refs=value.refs | end.refs)
+        if valid is None:
+            valid = test
+            continue
+        dims = union_dims(body.context.order, [valid, test])
+        both = f"{expanded(typed(valid), dims).at(Prec.BITAND)} & {expanded(test, dims).at(Prec.BITAND)}"
+        valid = Value(text=both, prec=Prec.BITAND, dtype=BOOL, dims=dims, refs=valid.refs | test.refs)
+    return valid
 
 
 def store(body: Body, op: Store) -> None:

@@ -68,6 +68,8 @@ class Context:
     boxes: Boxes
     latencies: dict[int, int]
     """Hints of loads of whole tiles (:mod:`intent_provider_cutile.emit.latency`)."""
+    ahead: frozenset[int]
+    """Loads that the compiler may move out of their loops (:mod:`intent_provider_cutile.emit.ahead`)."""
     program_id: Value | None = None
     buffers: dict[int, str] = field(default_factory=dict)
     tiled: dict[str, tuple[str, str]] = field(default_factory=dict)

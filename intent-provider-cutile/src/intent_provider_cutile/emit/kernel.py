@@ -13,6 +13,7 @@ from intent.provider.emission import Bounds, Namer, Usage, Width
 from intent.provider.emission.python import Prec, Value, Writer, definition, write_segments
 from intent.types.dtypes import INDEX
 from intent_provider_cutile import prelude
+from intent_provider_cutile.emit.ahead import moved_ahead
 from intent_provider_cutile.emit.body import Body, Context
 from intent_provider_cutile.emit.boxes import Boxes
 from intent_provider_cutile.emit.extents import ExtentWriter
@@ -62,6 +63,7 @@ class KernelEmitter:
             namer=self._namer, signature=self._builder, bounds=self._bounds, order=program.dims,
             scalars=self._scalars, need=self._need, extents=extents, combine=self._combine,
             boxes=Boxes(program, wanted=tiles), latencies=latencies(program, dict(program.knobs).get("latency")),
+            ahead=moved_ahead(program),
         )  # fmt: skip
 
     def emit(self) -> Emitted:
