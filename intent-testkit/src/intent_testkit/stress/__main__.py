@@ -67,6 +67,9 @@ def verdicts(given: argparse.Namespace) -> Iterator[Verdict]:
         for number, (case, plan) in enumerate(_chosen(cases, given)):
             if number % parts == part:
                 artifact = compile_case(given.provider, case, plan)
+                # Passes may leave nothing of what the plan began with.
+                if not given.all and not features(artifact.kir, artifact.program):
+                    continue
                 yield _verdict(case, artifact, place, repetitions, 0 if given.once else given.streams)
 
 

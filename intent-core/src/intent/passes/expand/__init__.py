@@ -33,7 +33,7 @@ Rewrite = Callable[..., Term]
 EXPANSIONS: Final[dict[str, tuple[Rewrite, bool]]] = {
     "trunc": (trunc, False),
     "round": (round_to_even, False),
-    "sigmoid": (sigmoid, False),
+    "sigmoid": (sigmoid, True),
     "rsqrt": (rsqrt, True),
     "fma": (fma, False),
     "log1p": (log1p, True),
@@ -43,7 +43,7 @@ EXPANSIONS: Final[dict[str, tuple[Rewrite, bool]]] = {
     "lgamma": (lgamma, True),
     "i0": (i0, True),
 }
-"""Per function the rewrite, and whether f32 goes through f64."""
+"""Per function the rewrite, and whether f32 goes through f64 (where an approximation will not do)."""
 
 
 def expand(program: ph.Program, functions: Collection[str]) -> ph.Program:
@@ -82,5 +82,6 @@ def _inside(op: ph.Op, wanted: Collection[str], writer: Writer) -> ph.Op:
 def _expanded(op: ph.Pointwise, writer: Writer) -> list[ph.Op]:
     """The operations that compute the result of ``op`` under the same id."""
     rewrite, through_f64 = EXPANSIONS[op.fn]
-    wide = F64 if through_f64 or op.result.dtype is F64 else F32
+    exact = through_f64 and not op.approximate
+    wide = F64 if exact or op.result.dtype is F64 else F32
     return writer.stand_in(op, rewrite, wide)
