@@ -127,10 +127,18 @@ def test_reads_after_the_write_see_what_was_there(data):
     np.testing.assert_array_equal(row, data[0] * 2)
 
 
+@intent.kernel
+def raised_and_summed(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")], z: I.Out[I.f32, ("M",)]):
+    y[...] = x[...] + 1.0
+    z[...] = I.reduce.sum(x[...], axis=1)
+
+
 def test_the_copy_is_shared_out_where_instances_keep_to_their_own(data):
-    row = data[0].copy()
-    artifact = intent.compile(twice, "reference")
-    artifact(row, row, np.zeros(40, np.float32))
+    before, total = data.copy(), np.zeros(7, np.float32)
+    artifact = intent.compile(raised_and_summed, "reference")
+    artifact(data, data, total)
+    np.testing.assert_array_equal(data, before + 1)
+    np.testing.assert_allclose(total, before.sum(axis=1), rtol=1e-5)
     (buffer,) = artifact.program.workspace
     assert (buffer.name, buffer.scope) == ("x", "invocation")
     assert artifact.program.segments[0].axes

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Final
 
-import coverage
 import numpy as np
 
 import intent
@@ -107,6 +106,8 @@ def watch(provider: str, modules: Iterable[str], every: int = 1, *, tests: bool 
     for case in ALL[::every]:
         found.programs[case.name] = list(_programs(case, provider))
     files = {file_of(module): module for module in modules}
+    import coverage
+
     tracer = coverage.Coverage(include=list(files), data_file=None, branch=False)
     seconds: dict[str, float] = {}
     tracer.start()

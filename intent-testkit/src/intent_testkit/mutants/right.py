@@ -18,8 +18,6 @@ from operator import or_
 from pathlib import Path
 from typing import Final
 
-import coverage
-
 from intent.construct import Plan
 from intent.passes import PASSES, Permissions
 from intent.physical import Program
@@ -79,6 +77,8 @@ def load(path: Path) -> Right:
 def watch(modules: Iterable[str]) -> Right:
     """Make every program of every case once, watching the lines of the modules that run."""
     files = {file_of(module): module for module in modules}
+    import coverage
+
     tracer = coverage.Coverage(include=list(files), data_file=None, branch=False)
     seconds: dict[str, float] = {}
     programs: dict[str, frozenset[str]] = {}
