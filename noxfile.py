@@ -92,7 +92,7 @@ def demo(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Lint, types, layers, unit tests, and conformance on every provider."""
-    _install(session, "pytest-xdist", "mypy", *LINTERS)
+    _install(session, "pytest-xdist", "mypy", "coverage", *LINTERS)
     _run_all(session, [*LINT_COMMANDS, ("mypy",), _everything(session)])
 
 
@@ -172,5 +172,5 @@ def bench(session: nox.Session) -> None:
 def nightly(session: nox.Session, triton: str) -> None:
     """Everything that ``tests`` runs with pytest, on the oldest and the newest Triton supported."""
     numpy = "numpy<2.4" if triton == "3.6.0" else "numpy"
-    session.install(*_editable(), f"triton=={triton}", numpy, "pytest-xdist")
+    session.install(*_editable(), f"triton=={triton}", numpy, "pytest-xdist", "coverage")
     session.run(*_everything(session))

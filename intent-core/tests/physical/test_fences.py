@@ -44,9 +44,9 @@ class Body:
             proofs=(ph.REGION,),
         )
 
-    def add(self, at, view=Y, order="relaxed"):
+    def add(self, at, view=Y, order="relaxed", kind="add"):
         self.b.add(
-            ph.Atomic, target=view, coordinates=(at,), kind="add", operands=(self.value,), dims=at.dims,
+            ph.Atomic, target=view, coordinates=(at,), kind=kind, operands=(self.value,), dims=at.dims,
             proofs=(ph.REGION,), order=order,
         )  # fmt: skip
 
@@ -114,6 +114,10 @@ NEEDED = {
     "write after write": both(lambda s: s.write(s.lane), lambda s: s.write(s.zero)),
     "read after atomic": both(lambda s: s.add(s.lane), lambda s: s.read(s.shifted)),
     "atomic after write": both(lambda s: s.write(s.lane), lambda s: s.add(s.zero)),
+    "a maximum after a sum": both(lambda s: s.add(s.lane), lambda s: s.add(s.shifted, kind="max")),
+    "an exchange after an exchange": both(
+        lambda s: s.add(s.lane, kind="exchange"), lambda s: s.add(s.shifted, kind="exchange")
+    ),
     "another view of the alias group": both(lambda s: s.write(s.lane, Z), lambda s: s.read(s.shifted)),
     "fence of another class": both(
         lambda s: s.write(s.lane), lambda s: s.fence(OTHER), lambda s: s.read(s.zero)

@@ -12,6 +12,9 @@ def alias_class(resource: kir.Resource) -> str:
     return f"group {resource.alias}" if resource.alias else f"view {resource.name}"
 
 
-def by_atomics(cls: str) -> str:
-    """The mark of an alias class that only atomics have written: other atomics need no fence after them."""
-    return f"{cls} by atomics"
+def by_atomics(cls: str, what: str = "") -> str:
+    """The mark of an alias class that atomics have written: those that do ``what`` need no fence after them.
+
+    Every such mark begins with the one without ``what``.
+    """
+    return f"{cls} by atomic {what}"

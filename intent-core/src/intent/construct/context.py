@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from intent import kir
 from intent import physical as ph
@@ -44,6 +44,10 @@ class Slice:
     block: int
     start: ph.Fragment
     span: Span
+
+
+_ANY_ORDER: Final = frozenset({"add", "max", "min", "and", "or", "xor"})
+"""Atomics that give the same element in any order, if nobody looks at what was there."""
 
 
 @dataclass(frozen=True)
@@ -373,7 +377,11 @@ class Context:
 
     def pending(self, key: str) -> bool:
         """Whether an alias class was written since its last fence, or its fence does not come before this position."""
-        return by_atomics(key) in self.dirty or self._plainly_written(key)
+        return bool(self._atomics(key)) or self._plainly_written(key)
+
+    def _atomics(self, key: str) -> set[str]:
+        """The marks of atomics on an alias class since its last fence."""
+        return {mark for mark in self.dirty if mark.startswith(by_atomics(key))}
 
     def _plainly_written(self, key: str) -> bool:
         """The same, atomics left out. A fence inside a loop or a branch may not have happened, seen from outside."""
@@ -386,14 +394,25 @@ class Context:
             inner = inner.parent
         return inner is not None
 
-    def before_atomic(self, key: str, place: Place, write: int) -> None:
-        """An atomic is fenced from plain accesses by other lanes; atomics among themselves need nothing."""
-        if self._plainly_written(key) or self.overtakes(key, place, write):
+    def before_atomic(self, key: str, place: Place, op: kir.ScatterReduce | kir.Atomic) -> None:
+        """An atomic is fenced from plain accesses by other lanes, and from atomics that do something else."""
+        others = self._atomics(key) - {by_atomics(key, self.done_by(op))}
+        if others or self._plainly_written(key) or self.overtakes(key, place, op.id):
             self.fence(key)
 
-    def wrote(self, key: str, *, atomic: bool = False) -> None:
+    def done_by(self, op: kir.ScatterReduce | kir.Atomic) -> str:
+        """What the access does to an element; accesses that do the same may happen in any order."""
+        kind = "add" if op.kind == "sum" else op.kind
+        seen = isinstance(op, kir.Atomic) and any(self.effects_use(r) for r in op.results)
+        return kind if kind in _ANY_ORDER and not seen and self.form(op) == "native" else str(op.id)
+
+    def wrote(self, key: str) -> None:
         """A write to an alias class: other lanes need a fence before they read it."""
-        self.dirty.add(by_atomics(key) if atomic else key)
+        self.dirty.add(key)
+
+    def wrote_atomically(self, key: str, op: kir.ScatterReduce | kir.Atomic) -> None:
+        """The same by atomics."""
+        self.dirty.add(by_atomics(key, self.done_by(op)))
 
     def read_by(self, key: str, op: kir.Load, place: Place) -> None:
         """A read of an alias class."""
@@ -440,5 +459,5 @@ class Context:
             self.emitter.effect(ph.Fence, target=self.by_class[key])
         self.fenced_in[key] = self.emitter.current
         self.versions[key] = self.versions.get(key, 0) + 1
-        self.dirty -= {key, by_atomics(key)}
+        self.dirty -= {key, *self._atomics(key)}
         self.readers.pop(key, None)

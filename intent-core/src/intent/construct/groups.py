@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
+from typing import TypeGuard
 
 from intent import kir
 from intent.construct.alias import alias_class, by_atomics
@@ -81,16 +82,23 @@ class Group:
         """Labels of instance axes that come from axes of written values."""
         return {label for key, label in self.keys.items() if key[0] == "store"}
 
-    def written_in(self, op: kir.Op) -> set[str]:
-        """The alias classes that this group writes inside an operation, marked where only atomics touch them."""
+    def written_in(self, op: kir.Op, done_by: Callable[[kir.ScatterReduce | kir.Atomic], str]) -> set[str]:
+        """The alias classes that this group writes inside an operation, marked where only atomics touch them.
+
+        ``done_by``: what an atomic access does (:meth:`Context.done_by`).
+        """
         inner = [o for r in regions_of(op) for o in walk(r)]
         writes = [o for o in inner if isinstance(o, WRITES) and o.id in self.statements]
         plain = {alias_class(o.source) for o in inner if isinstance(o, kir.Load)}
         plain |= {alias_class(o.target) for o in writes if not self._indivisible(o)}
         written = {alias_class(o.target) for o in writes}
-        return (written & plain) | {by_atomics(cls) for cls in written - plain}
+        return (written & plain) | {
+            by_atomics(cls, done_by(o))
+            for o in writes
+            if self._indivisible(o) and (cls := alias_class(o.target)) not in plain
+        }
 
-    def _indivisible(self, op: kir.Op) -> bool:
+    def _indivisible(self, op: kir.Op) -> TypeGuard[kir.ScatterReduce | kir.Atomic]:
         return isinstance(op, kir.Atomic | kir.ScatterReduce) and op.id not in self.ordered
 
 

@@ -245,7 +245,7 @@ class Runner:
         self._bind(op.results, settle(c, op.results, homes, frame, build), homes, frame)
 
     def _written(self, op: kir.Op) -> set[str]:
-        return self.group.written_in(op)
+        return self.group.written_in(op, self.c.done_by)
 
     def _branch(self, op: kir.If, frame: Frame) -> None:
         c = self.c

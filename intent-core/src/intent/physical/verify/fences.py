@@ -15,7 +15,7 @@ coordinate that moves on by whole blocks between two passes of a loop.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -42,6 +42,8 @@ class _Access:
 
 
 _Pending = frozenset[_Access]
+_ANY_ORDER: Final = frozenset({"add", "max", "min", "and", "or", "xor"})
+"""Atomics that give the same element in any order, if nobody looks at what was there."""
 
 
 def _access(op: Load | Store | Atomic) -> _Access:
@@ -116,7 +118,7 @@ class _Checker:
         for earlier in pending:
             if (
                 earlier.alias == access.alias
-                and _conflict(earlier, access)
+                and _conflict(earlier, access, self._users)
                 and not self._apart(earlier, access)
             ):
                 text = (
@@ -207,9 +209,15 @@ def _values(region: Region) -> Iterator[Fragment]:
             yield from inner.args
 
 
-def _conflict(a: _Access, b: _Access) -> bool:
-    kinds = {a.kind, b.kind}
-    return kinds not in ({"read"}, {"atomic"})
+def _conflict(a: _Access, b: _Access, used: Container[int]) -> bool:
+    """Whether the order of the accesses shows; ``used``: the values that something reads."""
+    if isinstance(a.op, Atomic) and isinstance(b.op, Atomic):
+        alike = a.op.kind == b.op.kind and a.op.kind in _ANY_ORDER
+        seen = any(r.id in used for op in (a.op, b.op) for r in op.results)
+        # The lanes of one access of the kernel, and its attempts, may come in any order.
+        one = a.op.origin is not None and a.op.origin == b.op.origin
+        return not one and (not alike or seen)
+    return {a.kind, b.kind} != {"read"}
 
 
 def _in_registers(resource: Resource) -> bool:
