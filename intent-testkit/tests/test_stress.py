@@ -153,7 +153,7 @@ def test_the_command_line(capsys):
     header, row = capsys.readouterr().out.splitlines()
     assert header.split()[:4] == ["case", "repetitions", "distinct", "seconds"]
     assert row.split()[:3] == ["bit_sets", "3", "1"]
-    assert row.endswith("atomics")
+    assert row.endswith("atomics, fences")
 
 
 @pytest.mark.parametrize(("options", "rows"), [([], 0), (["--all"], 1)])
