@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
-from typing import Any
+from dataclasses import replace
 
 from intent import physical as ph
-from intent.physical.walk import operands_of, regions_of, walk
+from intent.physical.walk import map_regions, operands_of, regions_of, walk
 
 EFFECTS = (ph.Store, ph.Fence, ph.Atomic, ph.BufferAlloc)
 
@@ -47,12 +46,7 @@ def _without(region: ph.Region, buffers: set[ph.Buffer]) -> ph.Region:
             continue
         if isinstance(op, ph.Store | ph.Fence) and op.target in buffers:
             continue
-        inner: dict[str, Any] = {
-            f.name: _without(v, buffers)
-            for f in fields(op)
-            if isinstance(v := getattr(op, f.name), ph.Region)
-        }
-        kept.append(replace(op, **inner) if inner else op)
+        kept.append(map_regions(op, lambda inner: _without(inner, buffers)))
     return replace(region, ops=tuple(kept))
 
 
@@ -67,10 +61,7 @@ def _inside(op: ph.Op, needed: set[int]) -> ph.Op:
         return _while(op, needed)
     if isinstance(op, ph.If):
         return _if(op, needed)
-    changed: dict[str, Any] = {
-        f.name: remove_dead(value) for f in fields(op) if isinstance(value := getattr(op, f.name), ph.Region)
-    }
-    return replace(op, **changed) if changed else op
+    return map_regions(op, remove_dead)
 
 
 def _loop(op: ph.Loop, needed: set[int]) -> ph.Loop:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
 from intent import kir
 from intent import physical as ph
@@ -17,6 +17,7 @@ from intent.construct.plan import Form, GroupPlan, Inner, usually_native
 from intent.construct.point import Point, members_of
 from intent.construct.predicates import Predicates
 from intent.diagnostics import NotSupportedYet, PlanError
+from intent.physical.ops import ANY_ORDER
 from intent.types import Extent, Span
 from intent.types.dtypes import INDEX
 from intent.types.extent import Call, Dyn, const
@@ -44,10 +45,6 @@ class Slice:
     block: int
     start: ph.Fragment
     span: Span
-
-
-_ANY_ORDER: Final = frozenset({"add", "max", "min", "and", "or", "xor"})
-"""Atomics that give the same element in any order, if nobody looks at what was there."""
 
 
 @dataclass(frozen=True)
@@ -404,7 +401,7 @@ class Context:
         """What the access does to an element; accesses that do the same may happen in any order."""
         kind = "add" if op.kind == "sum" else op.kind
         seen = isinstance(op, kir.Atomic) and any(self.effects_use(r) for r in op.results)
-        return kind if kind in _ANY_ORDER and not seen and self.form(op) == "native" else str(op.id)
+        return kind if kind in ANY_ORDER and not seen and self.form(op) == "native" else str(op.id)
 
     def wrote(self, key: str) -> None:
         """A write to an alias class: other lanes need a fence before they read it."""

@@ -13,11 +13,11 @@ from intent.construct.effects import Effects
 from intent.construct.reasons import Dependence
 from intent.construct.units import Unit, target_resource
 from intent.kir.walk import walk
+from intent.physical.ops import ANY_ORDER
 from intent.types import Extent
 from intent.types.extent import const
 
 COLLIDING = (kir.Atomic, kir.ScatterReduce)
-_COMMUTATIVE = ("add", "max", "min", "and", "or", "xor")
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Independence:
             isinstance(x, kir.Atomic)
             and isinstance(y, kir.Atomic)
             and x.kind == y.kind
-            and x.kind in _COMMUTATIVE
+            and x.kind in ANY_ORDER
             and x.order == y.order == "relaxed"
             and not any(
                 self.effects.users[r.id] or self.effects.yielding[r.id] for r in (*x.results, *y.results)

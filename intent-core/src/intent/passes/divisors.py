@@ -15,14 +15,13 @@ masked, and the store after it wrote behind its view.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields, replace
-from typing import Any, Final, TypeGuard
+from dataclasses import replace
+from typing import Final, TypeGuard
 
 from intent import physical as ph
 from intent.passes.building import Builder
 from intent.passes.permissions import Permissions
-from intent.physical.walk import walk
+from intent.physical.walk import map_regions, walk
 
 _DIVISIONS: Final = frozenset({"floordiv", "mod"})
 
@@ -49,23 +48,24 @@ def _not_zero(program: ph.Program) -> set[int]:
     known: set[int] = set()
     for segment in program.segments:
         for op in walk(segment.body):
-            if any(_keeps(op, known)):
+            if _is_not_zero(op, known):
                 known.add(op.results[0].id)
     return known
 
 
-def _keeps(op: ph.Op, known: set[int]) -> Iterator[bool]:
+def _is_not_zero(op: ph.Op, known: set[int]) -> bool:
     match op:
         case ph.Constant():
-            yield op.value != 0
+            return op.value != 0
         case ph.LaunchValue():
-            yield True
+            return True
         case ph.Broadcast() | ph.Rename():
-            yield op.value.id in known
+            return op.value.id in known
         case ph.Cast():
-            yield op.value.id in known and op.result.dtype.bits >= op.value.dtype.bits
+            return op.value.id in known and op.result.dtype.bits >= op.value.dtype.bits
         case ph.Pointwise(fn="select"):
-            yield all(f.id in known for f in op.operands[1:])
+            return all(f.id in known for f in op.operands[1:])
+    return False
 
 
 def _region(region: ph.Region, safe: set[int], b: Builder) -> ph.Region:
@@ -79,10 +79,7 @@ def _region(region: ph.Region, safe: set[int], b: Builder) -> ph.Region:
 def _changed(op: ph.Op, safe: set[int], b: Builder) -> ph.Op:
     if _may_trap(op, safe):
         return replace(op, operands=(op.operands[0], _whole(op.operands[1], b)))
-    inner: dict[str, Any] = {
-        f.name: _region(v, safe, b) for f in fields(op) if isinstance(v := getattr(op, f.name), ph.Region)
-    }
-    return replace(op, **inner) if inner else op
+    return map_regions(op, lambda inner: _region(inner, safe, b))
 
 
 def _whole(divisor: ph.Fragment, b: Builder) -> ph.Fragment:

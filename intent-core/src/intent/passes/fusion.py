@@ -19,10 +19,11 @@ beginning of the first loop to its own; it uses no result of the first.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Final
 
 from intent import physical as ph
+from intent.construct.cleanup import remove_unread
 from intent.passes.building import Builder
 from intent.passes.copying import Copier
 from intent.passes.permissions import Permissions
@@ -193,23 +194,7 @@ def _silent(b: Builder, loop: ph.Loop, load: ph.Load) -> bool:
 
 def _without_unread(program: ph.Program) -> ph.Program:
     """The program without workspace buffers that nothing reads."""
-    read = {op.source for op in _all(program) if isinstance(op, ph.Load)}
-    read |= {op.target for op in _all(program) if isinstance(op, ph.Atomic)}
-    dead = {b for b in program.workspace if b not in read}
-    if not dead:
-        return program
-    segments = tuple(replace(s, body=_dropped(s.body, dead)) for s in program.segments)
-    workspace = tuple(b for b in program.workspace if b not in dead)
-    return replace(program, segments=segments, workspace=workspace)
-
-
-def _dropped(region: ph.Region, dead: set[ph.Buffer]) -> ph.Region:
-    ops = []
-    for op in region.ops:
-        if isinstance(op, ph.Store | ph.Fence | ph.BufferAlloc) and dead & set(resources_of(op)):
-            continue
-        inner: dict[str, Any] = {
-            f.name: _dropped(v, dead) for f in fields(op) if isinstance(v := getattr(op, f.name), ph.Region)
-        }
-        ops.append(replace(op, **inner) if inner else op)
-    return replace(region, ops=tuple(ops))
+    segments = tuple(replace(s, body=remove_unread(s.body)) for s in program.segments)
+    made = replace(program, segments=segments)
+    left = {op.buffer for op in _all(made) if isinstance(op, ph.BufferAlloc)}
+    return replace(made, workspace=tuple(b for b in program.workspace if b in left))

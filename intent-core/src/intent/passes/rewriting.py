@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
-from typing import Any
+from dataclasses import replace
 
 from intent import physical as ph
 from intent.construct.cleanup import remove_dead
 from intent.passes.building import Builder
+from intent.physical.walk import map_regions
 
 
 def map_operations(program: ph.Program, change: Callable[[ph.Op], ph.Op]) -> ph.Program:
@@ -24,18 +24,14 @@ def map_operations(program: ph.Program, change: Callable[[ph.Op], ph.Op]) -> ph.
 
 
 def _region(region: ph.Region, change: Callable[[ph.Op], ph.Op]) -> ph.Region:
-    ops = tuple(change(_inside(op, change)) for op in region.ops)
+    ops = tuple(change(map_regions(op, lambda inner: _region(inner, change))) for op in region.ops)
     same = all(new is old for new, old in zip(ops, region.ops, strict=True))
     return region if same else replace(region, ops=ops)
 
 
-def _inside(op: ph.Op, change: Callable[[ph.Op], ph.Op]) -> ph.Op:
-    inner: dict[str, Any] = {
-        f.name: new
-        for f in fields(op)
-        if isinstance(v := getattr(op, f.name), ph.Region) and (new := _region(v, change)) is not v
-    }
-    return replace(op, **inner) if inner else op
+def map_control(op: ph.Op, change: Callable[[ph.Region], ph.Region]) -> ph.Op:
+    """Changed regions of control; combines are functions of their own and hold nothing that a pass could improve."""
+    return map_regions(op, change) if isinstance(op, ph.Loop | ph.If | ph.While) else op
 
 
 def rewrite_loops(program: ph.Program, change: Callable[[Builder, ph.Loop], bool]) -> ph.Program:
@@ -59,17 +55,8 @@ def _rebuilt(region: ph.Region, b: Builder, change: Callable[[Builder, ph.Loop],
     same = True
     with b.region() as ops:
         for op in region.ops:
-            inner: dict[str, Any] = {}
-            # Combines are functions of their own and hold no loop that a pass could improve.
-            if isinstance(op, ph.Loop | ph.If | ph.While):
-                inner = {
-                    f.name: new
-                    for f in fields(op)
-                    if isinstance(v := getattr(op, f.name), ph.Region)
-                    and (new := _rebuilt(v, b, change)) is not v
-                }
-            kept = replace(op, **inner) if inner else op
-            same &= not inner
+            kept = map_control(op, lambda inner: _rebuilt(inner, b, change))
+            same &= kept is op
             if isinstance(kept, ph.Loop) and change(b, kept):
                 same = False
             else:
@@ -97,17 +84,7 @@ def rewrite_regions(
 def _settled(
     region: ph.Region, b: Builder, change: Callable[[Builder, ph.Region], ph.Region | None]
 ) -> ph.Region:
-    ops = []
-    for op in region.ops:
-        inner: dict[str, Any] = {}
-        if isinstance(op, ph.Loop | ph.If | ph.While):
-            inner = {
-                f.name: new
-                for f in fields(op)
-                if isinstance(v := getattr(op, f.name), ph.Region)
-                and (new := _settled(v, b, change)) is not v
-            }
-        ops.append(replace(op, **inner) if inner else op)
+    ops = [map_control(op, lambda inner: _settled(inner, b, change)) for op in region.ops]
     if any(new is not old for new, old in zip(ops, region.ops, strict=True)):
         region = replace(region, ops=tuple(ops))
     while True:

@@ -22,13 +22,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import fields, replace
-from typing import Any
+from dataclasses import replace
 
 from intent import physical as ph
 from intent.construct.cleanup import remove_dead
 from intent.passes.building import Builder
 from intent.passes.positive import fixed_extents, positive
+from intent.passes.rewriting import map_control
 from intent.physical.walk import walk
 from intent.types.extent import Atom
 
@@ -59,21 +59,10 @@ def _region(region: ph.Region, b: Builder, fixed: Mapping[Atom, int]) -> ph.Regi
             b.span, b.origin = op.span, op.origin
             new = _taken_out(op, b, fixed)
             if new is None:
-                new = _inside(op, b, fixed)
+                new = map_control(op, lambda inner: _region(inner, b, fixed))
             same &= new is op
             b.keep(new)
     return region if same else replace(region, ops=tuple(made))
-
-
-def _inside(op: ph.Op, b: Builder, fixed: Mapping[Atom, int]) -> ph.Op:
-    if not isinstance(op, ph.Loop | ph.If | ph.While):
-        return op
-    inner: dict[str, Any] = {
-        f.name: new
-        for f in fields(op)
-        if isinstance(v := getattr(op, f.name), ph.Region) and (new := _region(v, b, fixed)) is not v
-    }
-    return replace(op, **inner) if inner else op
 
 
 def _taken_out(op: ph.Op, b: Builder, fixed: Mapping[Atom, int]) -> ph.Op | None:

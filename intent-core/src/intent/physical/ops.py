@@ -6,7 +6,7 @@ Everything that execution needs is operand, attribute or region: a provider read
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from intent.kir import roles as role
 from intent.physical.fragment import Buffer, Dim, Fragment, Region, Resource
@@ -249,6 +249,8 @@ class Fence(Op):
 
 
 AtomicKind = Literal["load", "store", "exchange", "add", "max", "min", "and", "or", "xor", "compare_exchange"]
+ANY_ORDER: Final = frozenset({"add", "max", "min", "and", "or", "xor"})
+"""Kinds that give the same element in any order, if nobody looks at what was there."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
 
 from intent.kir.roles import roles
 from intent.physical.fragment import Buffer, Fragment, Region, Resource
@@ -27,6 +29,18 @@ def regions_of(op: Op) -> Iterator[Region]:
     for field, role in roles(type(op)):
         if role == "region" and (value := getattr(op, field.name)) is not None:
             yield value
+
+
+def map_regions(op: Op, change: Callable[[Region], Region]) -> Op:
+    """The operation with ``change`` of each of its nested regions; the same object where none changes."""
+    inner: dict[str, Any] = {
+        field.name: new
+        for field, role in roles(type(op))
+        if role == "region"
+        and (old := getattr(op, field.name)) is not None
+        and (new := change(old)) is not old
+    }
+    return replace(op, **inner) if inner else op
 
 
 def resources_of(op: Op) -> Iterator[Resource]:

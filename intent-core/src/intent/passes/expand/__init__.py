@@ -11,8 +11,8 @@ Assumed of every target: arithmetic, comparisons, select, floor, ceil, sqrt, exp
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import fields, replace
-from typing import Any, Final, TypeGuard
+from dataclasses import replace
+from typing import Final, TypeGuard
 
 from intent import physical as ph
 from intent.passes.expand.bessel import i0
@@ -23,7 +23,7 @@ from intent.passes.expand.gamma import lgamma
 from intent.passes.expand.logarithm import log1p
 from intent.passes.expand.rounding import round_to_even, trunc
 from intent.passes.expand.term import Term, Writer
-from intent.physical.walk import walk
+from intent.physical.walk import map_regions, walk
 from intent.types.dtypes import F32, F64
 
 __all__ = ["EXPANSIONS", "expand"]
@@ -66,17 +66,8 @@ def _region(region: ph.Region, wanted: Collection[str], writer: Writer) -> ph.Re
         if _lacks(op, wanted):
             made += _expanded(op, writer)
         else:
-            made.append(_inside(op, wanted, writer))
+            made.append(map_regions(op, lambda inner: _region(inner, wanted, writer)))
     return replace(region, ops=tuple(made))
-
-
-def _inside(op: ph.Op, wanted: Collection[str], writer: Writer) -> ph.Op:
-    inner: dict[str, Any] = {
-        f.name: _region(v, wanted, writer)
-        for f in fields(op)
-        if isinstance(v := getattr(op, f.name), ph.Region)
-    }
-    return replace(op, **inner) if inner else op
 
 
 def _expanded(op: ph.Pointwise, writer: Writer) -> list[ph.Op]:

@@ -21,7 +21,7 @@ from typing import Final
 
 from intent.physical.advance import moves_on
 from intent.physical.fragment import Buffer, Fragment, Region, Resource, View
-from intent.physical.ops import Atomic, Constant, Fence, If, Load, Loop, Op, Store, While
+from intent.physical.ops import ANY_ORDER, Atomic, Constant, Fence, If, Load, Loop, Op, Store, While
 from intent.physical.program import Program
 from intent.physical.verify.rule import FIRST_WRITE, Problem, Rule, operations
 from intent.physical.walk import operands_of, regions_of, walk
@@ -42,8 +42,6 @@ class _Access:
 
 
 _Pending = frozenset[_Access]
-_ANY_ORDER: Final = frozenset({"add", "max", "min", "and", "or", "xor"})
-"""Atomics that give the same element in any order, if nobody looks at what was there."""
 
 
 def _access(op: Load | Store | Atomic) -> _Access:
@@ -212,7 +210,7 @@ def _values(region: Region) -> Iterator[Fragment]:
 def _conflict(a: _Access, b: _Access, used: Container[int]) -> bool:
     """Whether the order of the accesses shows; ``used``: the values that something reads."""
     if isinstance(a.op, Atomic) and isinstance(b.op, Atomic):
-        alike = a.op.kind == b.op.kind and a.op.kind in _ANY_ORDER
+        alike = a.op.kind == b.op.kind and a.op.kind in ANY_ORDER
         seen = any(r.id in used for op in (a.op, b.op) for r in op.results)
         # The lanes of one access of the kernel, and its attempts, may come in any order.
         one = a.op.origin is not None and a.op.origin == b.op.origin
