@@ -162,9 +162,18 @@ template <class T> __device__ void accesses(T* y, T v, int i) {
     it_atomic_max<IT_ACQUIRE, IT_DEVICE>(y, i, v);
     it_atomic_min<IT_ACQ_REL, IT_DEVICE>(y, i, v);
     it_atomic_add<IT_RELEASE, IT_DEVICE>(y, i, v);
+    T* const near = it_piece<T>(0, 64);
+    it_atomic_add<IT_RELAXED, IT_SHARED>(near, i, v);
+    it_atomic_max<IT_ACQ_REL, IT_SHARED>(near, i, v);
+    it_atomic_store<IT_RELEASE, IT_SHARED>(near, i, it_atomic_load<IT_ACQUIRE, IT_SHARED>(near, i + 1));
     it_atomic_store<IT_RELEASE, IT_DEVICE>(y, i, it_atomic_load<IT_ACQUIRE, IT_DEVICE>(y, i));
     it_atomic_compare_exchange<IT_RELAXED, IT_DEVICE>(y, i, v, it_shuffle_xor(v, 3));
     if constexpr (sizeof(T) <= 4) { T a[4]; it_load<4>(a, y, 4 * i); it_store<4>(y, 4 * i + 64, a); }
+}
+template <class T> __device__ void sums(T* y, const T* v, int i) {
+    it_atomic_add_all<4 / sizeof(T) * 2, IT_DEVICE>(y, i, v);
+    it_atomic_add_all<16 / sizeof(T), IT_BLOCK>(y, i, v);
+    if constexpr (sizeof(T) == 2) it_atomic_add_all<2, IT_DEVICE>(y, i, v);
 }
 template <class T> __device__ void conversions(double* o, T v) {
     o[0] = it_cast<double>(v);
@@ -190,6 +199,10 @@ def test_everything_in_the_prelude_builds(source, target):
         kernels.append(
             f'extern "C" __global__ void every{k}({type_}* y, {type_}* v, double* o, int i) '
             "{ accesses(y, *v, i); conversions(o, *v); }"
+        )
+    for k, type_ in enumerate(["float", "it_f16", "it_bf16"]):
+        kernels.append(
+            f'extern "C" __global__ void sums{k}({type_}* y, {type_}* v, int i) {{ sums(y, v, i); }}'
         )
     for k, (type_, (n, m, total)) in enumerate(PRODUCTS.items()):
         if "f8" in type_ and target == "sm_80":

@@ -50,6 +50,13 @@ def test_dims_that_occur_together_share_no_thread_bit_and_others_may():
     assert not table.mask((M,)) & table.mask((N,))
 
 
+def test_lanes_with_accesses_of_their_own_lie_side_by_side():
+    loaded = Want(dims=(M, N), weight=2, first=N, vector=2)
+    assert build([loaded]).bits(N)[:2] == (None, None)
+    added = Want(dims=(M, N), weight=1, first=N, apart=True)
+    assert build([loaded, added]).bits(N)[:2] == (0, 1)
+
+
 def test_a_missing_dim_is_replication():
     table = build([Want(dims=(M, N), weight=1, first=N, vector=2)], thread_bits=8)
     spare = table.spare((M,))

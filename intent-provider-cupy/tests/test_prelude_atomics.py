@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from cupy_text import TYPES, emulate
 
+from intent_provider_cupy.emulate.faults import MisalignedAccess, OutsideAccess, RacingAccess
+
 INTEGERS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
 FLOATS = [np.float16, ml_dtypes.bfloat16, np.float32, np.float64, ml_dtypes.float8_e5m2]
 
@@ -99,6 +101,44 @@ def test_compare_exchange_load_and_store(dtype):
     winner = int(np.flatnonzero(old.astype(np.float64) == 6)[0])
     assert float(x[1]) == float(np.asarray(winner + 8, dtype))
     assert (seen == x[1]).all()
+
+
+TOGETHER = [
+    (np.float32, 2), (np.float32, 4), (np.float16, 2), (np.float16, 8), (ml_dtypes.bfloat16, 4),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dtype", "n"), TOGETHER)
+@pytest.mark.parametrize("seed", range(3))
+def test_sums_of_several_elements_at_once(dtype, n, seed):
+    """Sixteen threads add to the same elements; with small integers every order gives the same."""
+    x, values = np.ones(4 * n, dtype), np.arange(64 * n).astype(dtype) % dtype(7)
+    to = TYPES[np.dtype(dtype).name]
+    body = f"""
+    {to} mine[{n}];
+    it_load<{n}>(mine, values, {n} * threadIdx.x);
+    it_atomic_add_all<{n}, IT_DEVICE>(x, {n} * (threadIdx.x & 3), mine);
+    """
+    emulate(body, threads=64, seed=seed, x=x, values=values)
+    wanted = 1 + values.astype(np.float64).reshape(16, 4 * n).sum(0)
+    assert (x.astype(np.float64) == wanted).all()
+
+
+@pytest.mark.parametrize(("place", "error"), [("2", MisalignedAccess), ("16", OutsideAccess)])
+def test_sums_of_several_elements_are_aligned_and_inside(place, error):
+    with pytest.raises(error):
+        emulate(
+            f"float v[4] = {{}}; it_atomic_add_all<4, IT_DEVICE>(x, {place}, v);", x=np.zeros(16, np.float32)
+        )
+
+
+def test_sums_of_several_elements_race_with_plain_accesses():
+    body = """
+    float v[4] = {};
+    if (threadIdx.x) it_atomic_add_all<4, IT_DEVICE>(x, 0, v); else it_store(x, 3, 1.0f);
+    """
+    with pytest.raises(RacingAccess):
+        emulate(body, x=np.zeros(4, np.float32))
 
 
 PRODUCTS = [

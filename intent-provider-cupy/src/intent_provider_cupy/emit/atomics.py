@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from intent.diagnostics import CapabilityError
-from intent.physical import Atomic
+from intent.physical import Atomic, Buffer
 from intent.types.dtypes import BOOL
-from intent_provider_cupy.emit import buffers, convert
+from intent_provider_cupy.emit import buffers, convert, vectored
 from intent_provider_cupy.emit.access import condition_text, offset_of, stored
+from intent_provider_cupy.emit.facts import added_together
 from intent_provider_cupy.emit.literals import stored_type, typed
 from intent_provider_cupy.emit.value import Prec, Value, mention
+from intent_provider_cupy.emit.vectors import vector_of
 from intent_provider_cupy.spelling import ATOMICS, PROVIDER
 
 if TYPE_CHECKING:
@@ -47,12 +49,19 @@ def _access(body: Body, op: Atomic) -> None:
     place = buffers.home(body, op.target)
     offset = offset_of(body, op.target, op.coordinates, table)
     scope = "IT_BLOCK" if op.sharing == "instance" else "IT_DEVICE"
+    if isinstance(op.target, Buffer) and op.target.id in body.buffers:
+        scope = "IT_SHARED"
     arguments = ", ".join([place.pointer, offset.text, *(o.text for o in operands)])
     call = f"it_atomic_{op.kind}<IT_{op.order.upper()}, {scope}>({arguments})"
     condition = condition_text(op.dims, table, valid)
     looped = table.looped(op.dims)
     if not op.results or not any(body.usage.count[r.id] for r in op.results):
-        body.loops.act(f"{condition}{call};", table, looped, op.span)
+        vector = vector_of(body, op, op.dims, table) if added_together(op) and scope != "IT_SHARED" else None
+        if vector is None:
+            body.loops.act(f"{condition}{call};", table, looped, op.span)
+            return
+        at, act = f"{place.pointer}, {offset.text}", f"it_atomic_add_all<{vector.length}, {scope}>"
+        vectored.store(body, op, vector, operands[0], at, condition, f"{call};", act)
         return
     expected = None
     if op.kind == "compare_exchange":

@@ -44,6 +44,11 @@ def size_of(dims: Iterable[Dim]) -> int:
     return prod((d.size for d in dims), start=1)
 
 
+def added_together(op: Atomic) -> bool:
+    """Whether one instruction may do an atomic access of neighbouring lanes, if nobody reads their old values."""
+    return op.kind == "add" and op.order == "relaxed" and op.target.dtype.name in ("f32", "f16", "bf16")
+
+
 def threads_for(segments: Iterable[Segment], knobs: dict[str, int]) -> int:
     """Threads of a block: what the plan says, but no more than the widest fragment has lanes.
 

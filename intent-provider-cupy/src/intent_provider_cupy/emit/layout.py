@@ -145,13 +145,15 @@ class Want:
     """What one fragment asks of a table.
 
     ``dims`` occur together. ``first`` is the dim along which memory runs, whose lowest ``vector`` bits should be
-    registers. Greater ``weight`` is served first.
+    registers; ``apart``: none of them, whatever others want, since each lane is an access of its own and those of a
+    warp should lie together. Greater ``weight`` is served first.
     """
 
     dims: tuple[Dim, ...]
     weight: int = 0
     first: Dim | None = None
     vector: int = 0
+    apart: bool = False
 
 
 @dataclass
@@ -169,6 +171,7 @@ class TableBuilder:
         for want in wants:
             if want.first is not None:
                 vectors[want.first] = max(vectors.get(want.first, 0), want.vector)
+        vectors.update((want.first, 0) for want in wants if want.first is not None and want.apart)
         for want in sorted(wants, key=lambda w: -w.weight):
             order = list(reversed(want.dims))
             if want.first is not None:

@@ -37,7 +37,7 @@ from intent.physical import (
 )
 from intent.physical.fragment import Resource
 from intent.physical.walk import operands_of, regions_of, walk
-from intent_provider_cupy.emit.facts import size_of, users_of
+from intent_provider_cupy.emit.facts import added_together, size_of, users_of
 from intent_provider_cupy.emit.layout import Bits, Table, TableBuilder, Want, bit_count
 from intent_provider_cupy.emit.products import Product, product_of
 
@@ -288,7 +288,8 @@ class Placing:
         if first not in dims:
             first = None
         weight = 2 * size_of(dims) * bytes_
-        return Want(dims=dims, weight=weight, first=first, vector=vector if first else 0)
+        apart = isinstance(op, Atomic) and not added_together(op)
+        return Want(dims=dims, weight=weight, first=first, vector=vector if first else 0, apart=apart)
 
     def running(self, coordinate: Fragment) -> Dim | None:
         """The dim along which a coordinate counts up by one, if it is a uniform value plus lane numbers."""

@@ -1,4 +1,4 @@
-"""Loads and stores of several lanes at once, beside the form for single lanes; the layout chooses at compile time."""
+"""Accesses of several lanes at once, beside the form for single lanes; the layout chooses at compile time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from intent.physical import Dim, Load, Store
+from intent.physical import Atomic, Dim, Load, Store
 from intent.provider.emission import Width
 from intent.types import Span
 from intent_provider_cupy.emit.layout import Table
@@ -50,14 +50,19 @@ def load(
 
 
 def store(
-    body: Body, op: Store, vector: Vector, value: Value, place: str, condition: str, single: str
-) -> None:
-    """``single`` for each lane, or vectors to ``place`` ("pointer, offset") where ``condition`` ("if (...) ") holds."""
+    body: Body, op: Store | Atomic, vector: Vector, value: Value, place: str, condition: str, single: str,
+    act: str = "",
+) -> None:  # fmt: skip
+    """``single`` for each lane, or vectors to ``place`` ("pointer, offset") where ``condition`` ("if (...) ") holds.
+
+    ``act``: what is done with a vector, if it is not stored.
+    """
     table = body.placing.table_of(op)
     body.loops.flush(body.loops.mentioned(single + condition))
     looped = table.looped(op.dims)
     with _chosen(body, vector):
-        write(body, vector, value, place, condition, stored_type(op.target.dtype), looped, table, op.span)
+        type_ = stored_type(op.target.dtype)
+        write(body, vector, value, place, condition, type_, looped, table, op.span, act)
     with _otherwise(body):
         body.loops.act(f"{condition}{single}", table, looped, op.span)
 
@@ -74,9 +79,10 @@ def either(
 
 def write(
     body: Body, vector: Vector, value: Value, place: str, condition: str, type_: str, looped: tuple[Dim, ...],
-    table: Table, span: Span,
+    table: Table, span: Span, act: str = "",
 ) -> None:  # fmt: skip
-    """Store all lanes of a value as vectors."""
+    """Store all lanes of a value as vectors, or ``act`` (a function's name) with them."""
+    act = act or f"it_store<{vector.length}>"
     part, n = body.context.namer.fresh("part"), vector.length
     with _each_vector(body, vector, looped, table, late=True) as (counter, element):
         start = _start(body, vector, table)
@@ -85,7 +91,7 @@ def write(
         text = f"it_each({element}, {n}) {{ {here} {part}[{element}] = {value.text}; }}"
         body.writer.line(body.loops.render(text))
         body.writer.line(f"const int {counter} = {start};")
-        body.writer.line(body.loops.render(f"{condition}it_store<{n}>({place}, {part});"))
+        body.writer.line(body.loops.render(f"{condition}{act}({place}, {part});"))
 
 
 @contextmanager

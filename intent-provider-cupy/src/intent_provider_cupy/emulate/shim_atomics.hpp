@@ -30,6 +30,14 @@ IT_ATOMIC(xor, (T)(x ^ v))
 IT_ATOMIC(exchange, v)
 #undef IT_ATOMIC
 
+// The whole is checked at once; others may come between its elements.
+template <int N, it_scope S, class T, class I>
+static inline void it_atomic_add_all(T* base, I i, const T* v, int line = __builtin_LINE()) {
+    static_assert(N * sizeof(T) >= 4 && N * sizeof(T) <= 16 && !(N & (N - 1)) && S != IT_SHARED, "4, 8 or 16 bytes of global memory");
+    it_cpu_atomic(base, (long long)i * (long long)sizeof(T), N * sizeof(T), IT_CPU_WRITE, false, line);
+    for (int k = 0; k < N; ++k) it_atomic_add<IT_RELAXED, S>(base, i + k, v[k], line);
+}
+
 template <it_order O, it_scope S, class T, class I>
 static inline T it_atomic_compare_exchange(T* base, I i, T expected, T desired, int line = __builtin_LINE()) {
     T* at = it_cpu_place_of<O>(base, i, IT_CPU_WRITE, line);

@@ -18,7 +18,12 @@ atomics.cuh
     add, max,
     min, and, or, xor, compare_exchange (expected, desired); ORDER is IT_RELAXED, IT_ACQUIRE, IT_RELEASE or
     IT_ACQ_REL;
-    SCOPE is IT_BLOCK or IT_DEVICE. Every element type that has the operation; NaN wins max and min.
+    SCOPE is IT_BLOCK or IT_DEVICE for elements of global memory, IT_SHARED for those of shared memory. Every element
+    type
+    that has the operation; NaN wins max and min.
+    ``it_atomic_add_all<N, SCOPE>(base, i, in)``: relaxed sums of N consecutive elements with ``T in[N]`` in 4, 8 or 16
+    bytes
+    of global memory, aligned to that, of type float, it_f16 or it_bf16; no old values.
 casts.cuh
     ``it_f16``, ``it_bf16``, ``it_f8e4m3fn``, ``it_f8e5m2``: storage only, one member ``bits``; ``it_cast<To>(x)``:
     every

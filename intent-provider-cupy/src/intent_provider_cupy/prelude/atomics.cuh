@@ -1,9 +1,17 @@
 #ifndef IT_ATOMICS_CUH
 #define IT_ATOMICS_CUH
+// The address of an element as an instruction wants it. Without its state space every access is a branch on where the address lies,
+// and one whose old value nobody reads still waits for it.
+template <it_scope S, class T> IT_FN unsigned long long it_window(const T* at) {
+    if constexpr (S == IT_SHARED) return __cvta_generic_to_shared(at);
+    else return __cvta_generic_to_global(at);
+}
+
 // One PTX instruction in each order and scope. TAIL: type, operands and constraints.
-#define IT_PTX_SCOPED(HEAD, ORDER, TAIL, ...)                                  \
-    if constexpr (S == IT_BLOCK) asm volatile(HEAD ORDER ".cta" TAIL __VA_ARGS__); \
-    else asm volatile(HEAD ORDER ".gpu" TAIL __VA_ARGS__)
+#define IT_PTX_SCOPED(HEAD, ORDER, TAIL, ...)                                                          \
+    if constexpr (S == IT_SHARED) asm volatile(HEAD ORDER ".cta.shared::cta" TAIL __VA_ARGS__);             \
+    else if constexpr (S == IT_BLOCK) asm volatile(HEAD ORDER ".cta.global" TAIL __VA_ARGS__);          \
+    else asm volatile(HEAD ORDER ".gpu.global" TAIL __VA_ARGS__)
 #define IT_PTX_ORDERED(HEAD, TAIL, ...)                                            \
     if constexpr (O == IT_RELAXED) { IT_PTX_SCOPED(HEAD, ".relaxed", TAIL, __VA_ARGS__); }      \
     else if constexpr (O == IT_ACQUIRE) { IT_PTX_SCOPED(HEAD, ".acquire", TAIL, __VA_ARGS__); } \
@@ -13,18 +21,18 @@
 // Compare and exchange of 16, 32 or 64 bits: everything else can be made of it.
 template <it_order O, it_scope S> IT_FN unsigned short it_cas(unsigned short* at, unsigned short expected, unsigned short desired) {
     unsigned short old;
-    IT_PTX_ORDERED("atom", ".cas.b16 %0, [%1], %2, %3;", : "=h"(old) : "l"(at), "h"(expected), "h"(desired) : "memory")
+    IT_PTX_ORDERED("atom", ".cas.b16 %0, [%1], %2, %3;", : "=h"(old) : "l"(it_window<S>(at)), "h"(expected), "h"(desired) : "memory")
     return old;
 }
 template <it_order O, it_scope S> IT_FN unsigned it_cas(unsigned* at, unsigned expected, unsigned desired) {
     unsigned old;
-    IT_PTX_ORDERED("atom", ".cas.b32 %0, [%1], %2, %3;", : "=r"(old) : "l"(at), "r"(expected), "r"(desired) : "memory")
+    IT_PTX_ORDERED("atom", ".cas.b32 %0, [%1], %2, %3;", : "=r"(old) : "l"(it_window<S>(at)), "r"(expected), "r"(desired) : "memory")
     return old;
 }
 template <it_order O, it_scope S>
 IT_FN unsigned long long it_cas(unsigned long long* at, unsigned long long expected, unsigned long long desired) {
     unsigned long long old;
-    IT_PTX_ORDERED("atom", ".cas.b64 %0, [%1], %2, %3;", : "=l"(old) : "l"(at), "l"(expected), "l"(desired) : "memory")
+    IT_PTX_ORDERED("atom", ".cas.b64 %0, [%1], %2, %3;", : "=l"(old) : "l"(it_window<S>(at)), "l"(expected), "l"(desired) : "memory")
     return old;
 }
 
@@ -77,8 +85,8 @@ template <it_order O, it_scope S, class T> IT_FN T it_atomic_read(const T* at) {
     T out;
 #define IT_LOAD(SIZE, C, TYPE)                                                                           \
     TYPE word;                                                                                           \
-    if constexpr (acquires) { IT_PTX_SCOPED("ld", ".acquire", SIZE " %0, [%1];", : C(word) : "l"(at) : "memory"); } \
-    else { IT_PTX_SCOPED("ld", ".relaxed", SIZE " %0, [%1];", : C(word) : "l"(at) : "memory"); }         \
+    if constexpr (acquires) { IT_PTX_SCOPED("ld", ".acquire", SIZE " %0, [%1];", : C(word) : "l"(it_window<S>(at)) : "memory"); } \
+    else { IT_PTX_SCOPED("ld", ".relaxed", SIZE " %0, [%1];", : C(word) : "l"(it_window<S>(at)) : "memory"); }         \
     memcpy(&out, &word, sizeof(T));
     if constexpr (sizeof(T) == 1) { IT_LOAD(".u8", "=r", unsigned) }
     else if constexpr (sizeof(T) == 2) { IT_LOAD(".u16", "=h", unsigned short) }
@@ -93,8 +101,8 @@ template <it_order O, it_scope S, class T> IT_FN void it_atomic_write(T* at, T v
 #define IT_STORE(SIZE, C, TYPE)                                                                          \
     TYPE word = 0;                                                                                       \
     memcpy(&word, &value, sizeof(T));                                                                    \
-    if constexpr (releases) { IT_PTX_SCOPED("st", ".release", SIZE " [%0], %1;", : : "l"(at), C(word) : "memory"); } \
-    else { IT_PTX_SCOPED("st", ".relaxed", SIZE " [%0], %1;", : : "l"(at), C(word) : "memory"); }
+    if constexpr (releases) { IT_PTX_SCOPED("st", ".release", SIZE " [%0], %1;", : : "l"(it_window<S>(at)), C(word) : "memory"); } \
+    else { IT_PTX_SCOPED("st", ".relaxed", SIZE " [%0], %1;", : : "l"(it_window<S>(at)), C(word) : "memory"); }
     if constexpr (sizeof(T) == 1) { IT_STORE(".u8", "r", unsigned) }
     else if constexpr (sizeof(T) == 2) { IT_STORE(".u16", "h", unsigned short) }
     else if constexpr (sizeof(T) == 4) { IT_STORE(".u32", "r", unsigned) }
@@ -106,7 +114,7 @@ template <it_order O, it_scope S, class T> IT_FN void it_atomic_write(T* at, T v
 #define IT_NATIVE(NAME, T, C, TYPE)                                                                  \
     template <it_order O, it_scope S> IT_FN T it_native_##NAME(T* at, T v) {                          \
         T old;                                                                                        \
-        IT_PTX_ORDERED("atom", TYPE " %0, [%1], %2;", : "=" C(old) : "l"(at), C(v) : "memory")        \
+        IT_PTX_ORDERED("atom", TYPE " %0, [%1], %2;", : "=" C(old) : "l"(it_window<S>(at)), C(v) : "memory")        \
         return old;                                                                                   \
     }
 #define IT_NATIVE_WORDS(NAME, OP, I32, U32, I64, U64)                                                \
@@ -131,6 +139,8 @@ template <> constexpr bool it_is_word<int> = true;
 template <> constexpr bool it_is_word<unsigned> = true;
 template <> constexpr bool it_is_word<long long> = true;
 template <> constexpr bool it_is_word<unsigned long long> = true;
+template <class T> constexpr bool it_is_half = false;
+template <> constexpr bool it_is_half<it_f16> = true;
 template <class T> constexpr bool it_is_real = false;
 template <> constexpr bool it_is_real<float> = true;
 template <> constexpr bool it_is_real<double> = true;
@@ -149,6 +159,31 @@ IT_ATOMIC(or, it_is_word<T>, or, (T)(x | v))
 IT_ATOMIC(xor, it_is_word<T>, xor, (T)(x ^ v))
 IT_ATOMIC(exchange, it_is_word<T> || it_is_real<T>, exchange, v)
 #undef IT_ATOMIC
+
+// Adds to N consecutive elements of global memory, 4 to 16 bytes and aligned to that, whose old values nobody reads: each element for
+// itself and in no order, but in one instruction where the target has it.
+#define IT_ADD_ALL(TYPE, ...) IT_PTX_SCOPED("red", ".relaxed", ".add" TYPE, __VA_ARGS__)
+template <int N, it_scope S, class T, class I> IT_FN void it_atomic_add_all(T* base, I i, const T* v) {
+    static_assert(N * sizeof(T) >= 4 && N * sizeof(T) <= 16 && S != IT_SHARED, "4 to 16 bytes of global memory");
+#if __CUDA_ARCH__ >= 900
+    const unsigned long long at = it_window<S>(base + i);
+    unsigned w[N * sizeof(T) / 4];
+    memcpy(w, v, sizeof(w));
+#define IT_PAIRS(PAIR)                                                                                            \
+    if constexpr (N == 2) { IT_ADD_ALL(".noftz" PAIR " [%0], %1;", : : "l"(at), "r"(w[0]) : "memory"); }            \
+    else if constexpr (N == 4) { IT_ADD_ALL(".noftz.v2" PAIR " [%0], {%1,%2};", : : "l"(at), "r"(w[0]), "r"(w[1]) : "memory"); } \
+    else { IT_ADD_ALL(".noftz.v4" PAIR " [%0], {%1,%2,%3,%4};", : : "l"(at), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]) : "memory"); }
+    if constexpr (it_is_real<T>) {
+        if constexpr (N == 2) { IT_ADD_ALL(".v2.f32 [%0], {%1,%2};", : : "l"(at), "f"(v[0]), "f"(v[1]) : "memory"); }
+        else { IT_ADD_ALL(".v4.f32 [%0], {%1,%2,%3,%4};", : : "l"(at), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3]) : "memory"); }
+    } else if constexpr (it_is_half<T>) { IT_PAIRS(".f16x2") }
+    else { IT_PAIRS(".bf16x2") }
+#undef IT_PAIRS
+#else
+    it_each(k, N) it_atomic_add<IT_RELAXED, S>(base, i + k, v[k]);
+#endif
+}
+#undef IT_ADD_ALL
 
 template <it_order O, it_scope S, class T, class I>
 IT_FN T it_atomic_compare_exchange(T* base, I i, T expected, T desired) {

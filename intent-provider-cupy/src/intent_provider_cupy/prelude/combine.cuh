@@ -1,7 +1,8 @@
 #ifndef IT_COMBINE_CUH
 #define IT_COMBINE_CUH
 enum it_order { IT_RELAXED, IT_ACQUIRE, IT_RELEASE, IT_ACQ_REL };
-enum it_scope { IT_BLOCK, IT_DEVICE };
+// Who sees an atomic access, and where it is: a block's own piece of global memory, all of global memory, or a block's shared memory.
+enum it_scope { IT_BLOCK, IT_DEVICE, IT_SHARED };
 
 // What atomic accesses make of the old and the given element. Integers wrap; NaN wins.
 template <class T> IT_FN T it_atomic_sum(T a, T b) { return it_cast<T>(it_wide(a) + it_wide(b)); }
