@@ -55,6 +55,20 @@ def test_16_bit_matmul_uses_tensor_cores():
     assert re.search(r"wgmma\.mma_async|mma\.sync", listing)
 
 
+_EVENTS = {"mma_async": "M", "wait_group": "W", "f32": "A"}
+
+
+@pytest.mark.parametrize(
+    ("summed", "steps"), [(32, "MWA"), (64, "MMWA"), (128, "MMMMWA"), (256, "MMMMMMMMAWA")]
+)
+def test_sums_of_8_bit_products_are_added_in_f32(summed, steps):
+    """Hopper's tensor cores keep about 14 bits of such sums, so at most 128 products, 32 at once, meet there."""
+    source = PROVIDER.serialize(whole.matmul(64, 64, summed, "f8e4m3fn"))
+    listing = PROVIDER.build(source, "sm_90").listing
+    found = re.findall(r"wgmma\.(mma_async|wait_group)|add(?:\.rn)?\.(f32)", listing)
+    assert "".join(_EVENTS[a or b] for a, b in found) == steps.replace("A", "A" * (64 * 64 // 128))
+
+
 def test_f32_matmul_never_uses_tf32():
     listing = PROVIDER.build(PROVIDER.serialize(whole.matmul(32, 32, 32, "f32")), "sm_90").listing
     assert "tf32" not in listing

@@ -46,9 +46,3 @@ def test_not_in_what_a_buffer_keeps():
 @pytest.mark.parametrize("name", ["layer_norm", "softmax", "matmul", "running_total"])
 def test_elsewhere(name):
     assert options_of(compile_case("triton", BY_NAME[name]).program)["enable_fp_fusion"]
-
-
-def test_products_of_8_bit_floats_are_accumulated_in_f32():
-    """Of its own accord Triton lets Hopper's tensor cores keep sums of about 14 bits over the whole contraction."""
-    program = compile_case("triton", BY_NAME["linear_f8"]).program
-    assert options_of(program)["max_num_imprecise_acc_default"] == 0

@@ -56,14 +56,13 @@ def type_of(parameter: Parameter, *, small: bool) -> str:
 
 
 def options_of(program: Program) -> dict[str, Any]:
-    """Compiler options: the plan's knobs, and how sums are rounded.
+    """Compiler options: the plan's knobs, and whether products are contracted with sums.
 
-    Products are contracted with sums, as the language permits, where it does no harm. Products of 8-bit floats are
-    accumulated in f32; unless asked, Hopper's tensor cores keep about 14 bits.
+    The language permits that; it is done where it does no harm.
     """
     knobs = dict(program.knobs)
     chosen: dict[str, Any] = {name: knobs[name] for name in _OPTIONS if name in knobs}
-    return {**chosen, "enable_fp_fusion": may_contract(program), "max_num_imprecise_acc_default": 0}
+    return {**chosen, "enable_fp_fusion": may_contract(program)}
 
 
 def compiled(

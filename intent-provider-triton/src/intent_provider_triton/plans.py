@@ -25,7 +25,10 @@ PLANS: Final = PlanTable(
     warps="num_warps",
     warp_counts=(1, 2, 4, 8, 16, 32),
     matrix=(
-        MatrixTile(columns=256, least=256, tiles=64, knobs=settings(num_warps=8, num_stages=3)),
+        MatrixTile(columns=256, least=256, tiles=64, bits=16, knobs=settings(num_warps=8, num_stages=3)),
+        MatrixTile(bits=16, knobs=_PLAIN),
+        # Sums of 8-bit products are kept twice: of 128, and of all.
+        MatrixTile(summed=128, least=128, knobs=settings(num_warps=8, num_stages=3)),
         MatrixTile(knobs=_PLAIN),
     ),
     chains=(
@@ -43,6 +46,7 @@ PLANS: Final = PlanTable(
         Sized(lanes=8192, knobs=settings(num_warps=8)),
         Sized(lanes=32768, knobs=settings(num_warps=32)),
     ),
+    ragged=Sized(lanes=128, knobs=settings(num_warps=1)),
     resident=16384,
     # Masks of 16 elements a thread take more registers than there are: f32 rows of 12345 at 2.3 TB/s, walked at 3.0.
     masked=8192,

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 DOT_MINIMUM = 16
 """Least extent of each side of a native matrix product."""
 DOT_MINIMUM_K_8BIT = 32
+SUMMED_APART = 128
+"""How many products of 8-bit floats are summed before the sum is added in f32.
+
+Hopper's tensor cores keep about 14 bits of such sums. cuBLAS adds as often. Triton's option for a whole kernel,
+``max_num_imprecise_acc_default``, is overwritten there, and by default nothing is ever added apart.
+"""
 MAX_LANES = 1 << 20
 
 _COMBINE = {
@@ -222,16 +228,23 @@ def _dot(
     a, b = (rhs, lhs) if swap else (lhs, rhs)
     arguments = [body.permuted(a, a.dims, first).text, body.permuted(b, b.dims, second).text]
     narrow = op.result.dtype.bits < 32
-    if accumulator is not None and not narrow:
+    apart = op.lhs.dtype.is_float and op.lhs.dtype.bits == 8
+    if accumulator is not None and not narrow and not apart:
         arguments.append(body.full(accumulator, op.result.dims).text)
     if op.lhs.dtype.name == "f32":
         arguments.append('input_precision="ieee"')
     if op.lhs.dtype.kind == "int":
         arguments.append("out_dtype=tl.int32")
+    if apart:
+        # Not zero: else Triton folds the sum back into the product.
+        arguments.append(f"max_num_imprecise_acc={min(op.dims[0].size, SUMMED_APART)}")
     text = f"tl.dot({', '.join(arguments)})"
     value = Value(text=text, prec=Prec.ATOM, dtype=F32 if narrow else op.result.dtype, dims=op.result.dims)
     if narrow:
         return _narrow_result(body, op, value, accumulator)
+    if apart and accumulator is not None:
+        total = body.full(accumulator, op.result.dims)
+        return replace(value, text=f"{total.at(Prec.SUM)} + {text}", prec=Prec.SUM)
     return value
 
 
