@@ -169,6 +169,7 @@ template <class T> __device__ void accesses(T* y, T v, int i) {
     it_atomic_store<IT_RELEASE, IT_DEVICE>(y, i, it_atomic_load<IT_ACQUIRE, IT_DEVICE>(y, i));
     it_atomic_compare_exchange<IT_RELAXED, IT_DEVICE>(y, i, v, it_shuffle_xor(v, 3));
     if constexpr (sizeof(T) <= 4) { T a[4]; it_load<4>(a, y, 4 * i); it_store<4>(y, 4 * i + 64, a); }
+    T b[2]; it_load_once<2>(b, y, 2 * i); it_store<2>(y, 2 * i + 64, b);
 }
 template <class T> __device__ void sums(T* y, const T* v, int i) {
     it_atomic_add_all<4 / sizeof(T) * 2, IT_DEVICE>(y, i, v);

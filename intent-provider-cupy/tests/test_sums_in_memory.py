@@ -65,6 +65,7 @@ def test_rows_are_added_wherever_they_begin(name, d, skipped):
 def test_one_instruction_adds_to_neighbouring_elements(name, elements):
     text = kernels.kernel_text(made(name, 64, 2048, 16))
     assert f"it_atomic_add_all<{elements}, IT_DEVICE>(y, " in text
+    assert f"it_load_once<{elements}>(&x_value[axis_D_r], x, " in text, "what is added leaves the caches to y"
     assert "it_atomic_add<IT_RELAXED, IT_DEVICE>(y, " in text, "where the layout does not allow it"
 
 

@@ -16,6 +16,7 @@ from intent.passes.peeling import peeling
 from intent.passes.permissions import Permissions
 from intent.passes.rereading import rereading
 from intent.passes.starting import starting
+from intent.passes.streaming import streaming
 
 Pass = Callable[[ph.Program, Permissions], ph.Program]
 
@@ -36,6 +37,8 @@ PASSES: Final[tuple[tuple[str, Pass], ...]] = (
     ("narrowed", narrowed),
     # After all that makes and joins loops.
     ("rereading", rereading),
+    # Beside it; both before the quotients that say which instance it is are rewritten.
+    ("streaming", streaming),
     # Last, so that the others see the quotients of indices as they were made.
     ("divisors", divisors),
 )

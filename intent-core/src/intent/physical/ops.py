@@ -109,7 +109,8 @@ class Load(Op):
 
     Lanes whose ``valid`` is false do not touch memory and give ``fill`` (zero of the dtype if None).
     ``proofs[k]`` says why coordinate k is in bounds on active lanes. ``reread``: the instance reads these elements
-    ``again`` in a later walk, or for the ``last`` time after others (empty: unknown); a hint for caches.
+    ``again`` in a later walk, for the ``last`` time after others, or nobody reads them but it and ``once`` (empty:
+    unknown); a hint for caches.
     """
 
     source: Resource = role.resource()
@@ -117,7 +118,7 @@ class Load(Op):
     valid: Fragment | None = role.operand(None)
     fill: Fragment | None = role.operand(None)
     proofs: tuple[Proof, ...] = role.attribute()
-    reread: Literal["", "again", "last"] = role.attribute("")
+    reread: Literal["", "again", "last", "once"] = role.attribute("")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from intent.physical import Atomic, Dim, Load, Store
+from intent.physical import Atomic, Dim, Load, Store, View
 from intent.provider.emission import Width
 from intent.types import Span
 from intent_provider_cupy.emit.layout import Table
@@ -31,13 +31,14 @@ def load(
     variable = body.loops.variable(name, type_, looped)
     body.loops.declare(variable, table)
     target = mention(variable.id)
+    get = f"it_load{'_once' if op.reread == 'once' and isinstance(op.source, View) else ''}<{n}>"
     with _chosen(body, vector), _each_vector(body, vector, looped, table) as (counter, element):
         single = body.loops.render(target).replace(f"[{counter}]", f"[{counter} + {element}]")
         if looped[-1] == vector.dim:
-            text = f"it_load<{n}>(&{target}, {place});"
+            text = f"{get}(&{target}, {place});"
         else:
             part = body.context.namer.fresh("part")
-            text = f"{{ {type_} {part}[{n}]; it_load<{n}>({part}, {place}); "
+            text = f"{{ {type_} {part}[{n}]; {get}({part}, {place}); "
             text += f"it_each({element}, {n}) {single} = {part}[{element}]; }}"
         guard = f"if ({valid.text}) " if valid is not None else ""
         body.writer.statement(body.loops.render(guard + text), op.span)

@@ -28,6 +28,11 @@ static inline void it_load(T* out, const T* base, I i, int line = __builtin_LINE
 }
 
 template <int N, class T, class I>
+static inline void it_load_once(T* out, const T* base, I i, int line = __builtin_LINE()) {
+    it_load<N>(out, base, i, line);
+}
+
+template <int N, class T, class I>
 static inline void it_store(T* base, I i, const T* in, int line = __builtin_LINE()) {
     static_assert(N * sizeof(T) <= 16 && !(N & (N - 1)), "one access is 1, 2, 4, 8 or 16 bytes");
     it_cpu_access(base, (long long)i * (long long)sizeof(T), N * sizeof(T), IT_CPU_WRITE, line);

@@ -9,7 +9,8 @@ memory.cuh
     ``it_load(base, i)``, ``it_store(base, i, value)``;
     ``it_load<N>(out, base, i)``, ``it_store<N>(base, i, in)``: N consecutive elements from/to ``T out[N]``, one
     access of
-    N * sizeof(T) in {1, 2, 4, 8, 16} bytes, aligned to its size.
+    N * sizeof(T) in {1, 2, 4, 8, 16} bytes, aligned to its size; ``it_load_once<N>(out, base, i)``: of global memory
+    that nobody reads again.
 warp.cuh
     ``it_shuffle_xor(v, mask)``, ``it_shuffle(v, lane)``, ``it_shuffle_up(v, d)``, ``it_shuffle_down(v, d)`` of any T;
     ``it_any(p)``, ``it_all(p)``, ``it_ballot(p)``. All 32 lanes take part.

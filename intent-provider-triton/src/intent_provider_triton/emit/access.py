@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from intent_provider_triton.emit.body import Body
 
 
-_EVICTION: Final = {"again": "evict_last", "last": "evict_first"}
+_EVICTION: Final = {"again": "evict_last", "last": "evict_first", "once": "evict_first"}
 
 
 def load(body: Body, op: Load) -> None:
