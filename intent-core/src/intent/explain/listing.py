@@ -25,6 +25,7 @@ from intent.physical import (
     Contract,
     Fence,
     Fragment,
+    Histogram,
     If,
     Load,
     Loop,
@@ -146,19 +147,8 @@ class _Listing:
                 yield "while", "while" + (f" carrying {', '.join(carries)}" if carries else "")
             case If():
                 yield "if", f"if {self.expressions.text(op.condition)}"
-            case Reduce():
-                dims = ", ".join(map(str, op.dims))
-                operands = ", ".join(map(self.values.text, op.operands))
-                by = op.kind or "a combine of the kernel"
-                yield "reduce", f"reduce {operands} by {by} over {dims}{_result(op)}"
-            case Scan():
-                operands = ", ".join(map(self.values.text, op.operands))
-                by = op.kind or "a combine of the kernel"
-                yield "scan", f"scan {operands} by {by} along {op.dim}{_result(op)}"
-            case Contract():
-                dims = ", ".join(map(str, op.dims))
-                factors = f"{self.values.text(op.lhs)} and {self.values.text(op.rhs)}"
-                yield "contract", f"contract {factors} over {dims} in {op.result.dtype}{_result(op)}"
+            case Reduce() | Scan() | Contract() | Histogram():
+                yield self._structured(op)
             case BufferAlloc():
                 yield "buffer", f"buffer {op.buffer.name} in {op.buffer.storage}"
             case Fence():
@@ -167,6 +157,27 @@ class _Listing:
                 line = self.values.line(op)
                 if line is not None:
                     yield "compute", line
+
+    def _structured(self, op: Reduce | Scan | Contract | Histogram) -> tuple[OperationKind, str]:
+        match op:
+            case Reduce():
+                dims = ", ".join(map(str, op.dims))
+                operands = ", ".join(map(self.values.text, op.operands))
+                by = op.kind or "a combine of the kernel"
+                return "reduce", f"reduce {operands} by {by} over {dims}{_result(op)}"
+            case Scan():
+                operands = ", ".join(map(self.values.text, op.operands))
+                by = op.kind or "a combine of the kernel"
+                return "scan", f"scan {operands} by {by} along {op.dim}{_result(op)}"
+            case Contract():
+                dims = ", ".join(map(str, op.dims))
+                factors = f"{self.values.text(op.lhs)} and {self.values.text(op.rhs)}"
+                return "contract", f"contract {factors} over {dims} in {op.result.dtype}{_result(op)}"
+            case Histogram():
+                dims = ", ".join(map(str, op.dims))
+                where = "" if op.valid is None else f" where {plain(self.expressions.text(op.valid))}"
+                counted = f"{self.values.text(op.values)} over {dims}{where}"
+                return "histogram", f"count {counted} into {op.bins} of {op.result.dtype}{_result(op)}"
 
     # -- accesses ------------------------------------------------------------------------------------------------
 

@@ -140,8 +140,8 @@ class Access:
 
 
 OperationKind = Literal[
-    "read", "write", "atomic", "loop", "while", "if", "else", "reduce", "scan", "contract", "buffer", "fence",
-    "compute", "carry",
+    "read", "write", "atomic", "loop", "while", "if", "else", "reduce", "scan", "contract", "histogram", "buffer",
+    "fence", "compute", "carry",
 ]  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from intent.explain.report import Buffer, Repeated
 from intent.kir.kernel import Kernel
 from intent.kir.walk import walk as walk_kernel
 from intent.physical import Buffer as Made
-from intent.physical import BufferAlloc, Contract, Load, Op, Pointwise, Program, Reduce, Scan
+from intent.physical import BufferAlloc, Contract, Histogram, Load, Op, Pointwise, Program, Reduce, Scan
 from intent.physical.walk import walk
 from intent.types.extent import const
 
@@ -80,6 +80,8 @@ def _named(op: Op) -> str:
             return f"{op.kind or 'custom'} {type(op).__name__.lower()}{name}"
         case Contract():
             return f"contraction{name}"
+        case Histogram():
+            return f"histogram{name}"
         case Pointwise() if op.fn in _EXPENSIVE and op.result.dtype.is_float:
             return f"{op.fn}{name}"
     return ""

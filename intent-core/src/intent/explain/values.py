@@ -13,6 +13,7 @@ from intent.physical import (
     Constant,
     Contract,
     Fragment,
+    Histogram,
     Load,
     Loop,
     Op,
@@ -132,6 +133,8 @@ class Values:
             case Contract(accumulator=before):
                 product = self._infix("@", _PRODUCT, op.lhs, op.rhs)
                 return product if before is None else (f"{self.text(before)} + {product[0]}", _SUM)
+            case Histogram():
+                return f"histogram({self.text(op.values)})", _ATOM
             case Pointwise() if self._uses[value.id] < 2:
                 computed = self._computed(op)
                 if len(computed[0]) <= _LONGEST:

@@ -12,6 +12,7 @@ from intent.explain.report import Moved, Work
 from intent.physical import (
     Atomic,
     Contract,
+    Histogram,
     If,
     Load,
     Loop,
@@ -59,6 +60,8 @@ class _Counts:
             case Reduce() | Scan():
                 dims = {d for v in operands_of(op) for d in v.dims}
                 self.reductions.append(activity.count(dims, passes))
+            case Histogram():
+                self.reductions.append(activity.count(op.values.dims, passes))
             case Contract():
                 lanes = activity.count({*op.lhs.dims, *op.rhs.dims}, passes)
                 self.contractions.append(lanes.times(2))

@@ -23,7 +23,17 @@ from intent.passes.building import Builder
 from intent.passes.constants import Value, same
 from intent.physical.walk import walk
 
-_REPEATED: Final = (ph.Load, ph.Contract, ph.Reduce, ph.Cast, ph.Bitcast, ph.Rename, ph.Lane, ph.LaunchValue)
+_REPEATED: Final = (
+    ph.Load,
+    ph.Contract,
+    ph.Histogram,
+    ph.Reduce,
+    ph.Cast,
+    ph.Bitcast,
+    ph.Rename,
+    ph.Lane,
+    ph.LaunchValue,
+)
 EFFECTS: Final = (ph.Store, ph.Atomic, ph.Fence, ph.BufferAlloc)
 
 
@@ -106,6 +116,8 @@ class Copier:
                 return self._reduce(op)
             case ph.Contract():
                 return self._contract(op)
+            case ph.Histogram():
+                return self._histogram(op)
             case ph.Load():
                 return self._load(op)
         return None
@@ -210,6 +222,12 @@ class Copier:
             return self.b.constant(0.0 if op.result.dtype.is_float else 0, op.result.dtype)
         return self.get(op.accumulator)
 
+    def _histogram(self, op: ph.Histogram) -> ph.Fragment | None:
+        """A histogram of nothing."""
+        if op.valid is None or self.value(op.valid) is not False:
+            return None
+        return self.b.constant(0, op.result.dtype) if op.accumulator is None else self.get(op.accumulator)
+
     def _load(self, op: ph.Load) -> ph.Fragment | None:
         """A read of nothing is its fill."""
         if op.valid is None or self.value(op.valid) is not False:
@@ -233,6 +251,8 @@ class Copier:
                 changed[field.name] = self._mapped(value)
         if isinstance(op, ph.Load | ph.Store | ph.Atomic):
             changed["valid"] = self._validity(op)
+        elif isinstance(op, ph.Histogram) and op.valid is not None and self.value(op.valid) is True:
+            changed["valid"] = None
         if isinstance(op, ph.Loop) and self._settled(op, changed["body"]):
             for result, init in zip(op.results, op.inits, strict=True):
                 self.names[result.id] = self.get(init)
@@ -285,13 +305,7 @@ class Copier:
 
     def _guarded(self, op: ph.Load | ph.Store | ph.Atomic) -> bool:
         """Whether a coordinate that moves with the counter is in bounds because the validity says so."""
-        if self.counter is None:
-            return False
-        moving = {self.counter.id}
-        return any(
-            str(proof) in ("guard", "predicate") and self.b.known.reaches(c, moving)
-            for c, proof in zip(op.coordinates, op.proofs, strict=True)
-        )
+        return self.counter is not None and guarded(self.b, self.counter, op)
 
     def _tested(self, test: ph.Fragment) -> ph.Fragment:
         """A predicate of the original without the assumptions."""
@@ -302,6 +316,15 @@ class Copier:
             return self.b.broadcast(self._tested(op.value), op.result.dims)
         operands = [self._tested(f) for f in op.operands]
         return self.b.pointwise(op.fn, *operands, dtype=op.result.dtype)
+
+
+def guarded(b: Builder, counter: ph.Fragment, op: ph.Load | ph.Store | ph.Atomic) -> bool:
+    """Whether a coordinate of the access moves with a loop's index and its validity says that it is in bounds."""
+    moving = {counter.id}
+    return any(
+        str(proof) in ("guard", "predicate") and b.known.reaches(c, moving)
+        for c, proof in zip(op.coordinates, op.proofs, strict=True)
+    )
 
 
 _IDENTITY: Final[dict[tuple[str, type], Value]] = {

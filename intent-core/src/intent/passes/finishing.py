@@ -1,19 +1,18 @@
 """What comes behind the comparison of a program with its kernel.
 
-Rewrites that are exact in floating point but not in the numbers of that comparison (decision 0010), and functions that
-a provider has not. Programs are verified again afterwards, by themselves.
+Rewrites that are exact in floating point but not in the numbers of that comparison (decision 0010), and what a
+provider has not. Programs are verified again afterwards, by themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from intent import physical as ph
 from intent.passes.expand import expand
 from intent.passes.scaled_maximum import scaled_maximum
+from intent.provider import Capabilities
 
 
-def finish(program: ph.Program, functions: Collection[str]) -> ph.Program:
-    """The program that a provider with these ``functions`` spells."""
+def finish(program: ph.Program, capabilities: Capabilities) -> ph.Program:
+    """The program that a provider with these capabilities spells."""
     # Expansions would hide the products that it looks for.
-    return expand(scaled_maximum(program), functions)
+    return expand(scaled_maximum(program), capabilities.functions, capabilities.histogram)

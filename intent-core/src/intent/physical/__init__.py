@@ -11,6 +11,7 @@ from intent.physical.ops import (
     Constant,
     Contract,
     Fence,
+    Histogram,
     If,
     Lane,
     LaunchValue,
@@ -31,7 +32,7 @@ from intent.physical.proof import ASSUMED, GUARD, REGION, STATIC, Proof, ProofKi
 __all__ = [
     "ASSUMED", "GUARD", "REGION", "STATIC",
     "Argument", "Atomic", "Bitcast", "Broadcast", "Buffer", "BufferAlloc", "Cast", "Constant", "Contract", "Dim",
-    "Fence", "Fragment", "Guard", "If", "Lane", "LaunchValue", "Load", "Loop", "Narrowed", "Op", "Pointwise", "Program",
-    "Proof", "ProofKind",
+    "Fence", "Fragment", "Guard", "Histogram", "If", "Lane", "LaunchValue", "Load", "Loop", "Narrowed", "Op",
+    "Pointwise", "Program", "Proof", "ProofKind",
     "Reduce", "Region", "Rename", "Resource", "ScalarParam", "Scan", "Segment", "SegmentAxis", "Store", "View", "While",
 ]  # fmt: skip

@@ -187,6 +187,22 @@ class Contract(Op):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Histogram(Op):
+    """For every lane of ``bins``: how many lanes of ``dims`` hold its number (+ accumulator), modulo 2**bits.
+
+    Lane b of the result is the accumulator's lane b plus the number of lanes along ``dims`` that are ``valid`` and
+    whose value is b. A value that is the number of no lane of ``bins`` counts nowhere. Result dims = dims of
+    ``values`` and ``valid`` less ``dims``, and ``bins``, which neither of them has.
+    """
+
+    values: Fragment = role.operand()
+    valid: Fragment | None = role.operand(None)
+    accumulator: Fragment | None = role.operand(None)
+    dims: tuple[Dim, ...] = role.attribute()
+    bins: Dim = role.attribute()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Narrowed:
     """Why a loop begins after, or ends before, the range of its relation (spec: kir-to-gpu-program 9).
 

@@ -7,7 +7,8 @@
    axis that fits is resident, so that a row is read once; short rows share an instance. A longer one is walked in
    blocks.
 3. Where memory runs along an owned axis instead of the reduced one (a column sum), that axis gets the lanes.
-4. Everything else is pointwise: a few KB of the widest array an instance along the innermost axis, a square
+4. The bins of a histogram are all in lanes of one instance where they fit, and the values are walked in blocks.
+5. Everything else is pointwise: a few KB of the widest array an instance along the innermost axis, a square
    where different accesses find different axes contiguous.
 
 The sizes and the compiler's settings are the provider's: :class:`intent.provider.PlanTable` says which there are.
@@ -26,6 +27,7 @@ from intent.kir.walk import walk
 from intent.physical import Guard
 from intent.planning.chained import HEAD, LONGEST_HEAD, Chain, chain_of, heads_of
 from intent.planning.collisions import arranged
+from intent.planning.counting import bins_in_lanes, histograms_of, values_of
 from intent.planning.legal import bound_of, divisible, legal, must_be_whole, power_of_two, size_of
 from intent.planning.tiles import narrow, native, of_matrices, tile_of
 from intent.planning.widest import fitted
@@ -180,6 +182,10 @@ class _Planner:
         contracted = self._result_axes(group)
         if contracted:
             return self._matrix_group(group, inner, contracted)
+        histograms = histograms_of(self._producers(group))
+        bins = bins_in_lanes(histograms, group, self.analysis, self._known, self.capabilities.histogram)
+        if bins and not group.snapshot:
+            return self._counting_group(group, inner, bins, values_of(histograms, self.analysis))
         walked = self._walked(group)
         owned = [a for a in group.axes if a.owned]
         products = self._contractions(group)
@@ -295,6 +301,34 @@ class _Planner:
         """Rows of tiles that are walked together: fewer where one row of tiles is short."""
         columns = -(-sizes[matrix[1]] // blocks.get(matrix[1], 1))
         return 8 if columns > 16 else 4
+
+    # -- histograms ------------------------------------------------------------------------------------------------
+
+    def _known(self, e: Extent) -> int | None:
+        """The members of an axis, if it is a constant or an extent of the call."""
+        found = size_of(e, self.extents, 0)
+        return found or e.const
+
+    def _counting_group(
+        self, group: Group, inner: dict[str, Inner], bins: dict[str, Extent], values: list[str]
+    ) -> GroupPlan:
+        """One instance has all bins of its histograms; other owned axes are shared out one by one."""
+        found = self.table.counting
+        room = found.block
+        for label in values:
+            e = self.analysis.inner[label].extent
+            size = power_of_two(bound_of(self.analysis, label, self.extents, 1024))
+            if label not in self.whole:
+                fits = size <= room and e.launch_visible
+                inner[label] = self._resident(e, size) if fits else serial(min(room, size))
+                if not fits:
+                    self._divide(e, inner[label].size)
+            room = max(1, room // inner[label].size)
+        for label, e in bins.items():
+            inner[label] = self._resident(e, power_of_two(self._size(e)))
+        owned = [a for a in group.axes if a.owned and a.label.split(".")[0] not in bins]
+        self.asked.append(found.knobs if found.knobs is not None else self.table.row_knobs(found.block))
+        return GroupPlan(instance=tuple((a.label, 1) for a in owned), inner=tuple(inner.items()))
 
     # -- rows and columns ------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ import numpy as np
 from intent.construct import Analysis, GroupPlan, Inner, Plan, resident, serial
 from intent.physical import Guard
 from intent.planning.collisions import arranged
+from intent.planning.counting import bins_of
 from intent.planning.legal import bound_of, divisible, legal, must_be_whole, power_of_two, size_of
 from intent.provider import Capabilities
 
@@ -49,13 +50,16 @@ def random_plan(
         guard = divisible(axis.extent, block, value)
         if guard is not None and rng.random() < 0.5:
             guards.add(guard)
+    bins = bins_of(analysis)
     groups = []
     for group in arranged(analysis, capabilities):
         lanes = budget
         instance = []
         for own in group.axes:
             kept = own.owned and group.snapshot
-            if not own.single and not kept and len(group.axes) > 1 and rng.random() < 0.15:
+            counts = own.label.split(".")[0] in bins
+            may_stay = not own.single and not kept and (counts or len(group.axes) > 1)
+            if may_stay and rng.random() < (0.5 if counts else 0.15):
                 continue  # keep this axis inside the instance
             block = 1 if own.single else min(int(2 ** rng.integers(0, 6)), lanes)
             lanes = max(1, lanes // block)

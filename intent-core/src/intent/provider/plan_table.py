@@ -88,7 +88,7 @@ class PlanTable:
     and of those that are walked where ``walks`` has none; ``columns``, ``pointwise`` and ``transposed``: of the others.
 
     ``resident``: lanes up to which a row is held at once, ``masked``: the same for rows that do not fill their lanes
-    (None: as many); ``walks``: how a longer one is walked.
+    (None: as many); ``walks``: how a longer one is walked; ``counting``: how the values of a histogram are.
     ``short_rows``: elements that short rows have together. ``pointwise_bytes``: of the widest array in a pointwise
     instance. ``square``: rows and columns of an instance that transposes, ``narrow_square``: of elements of at most
     two bytes.
@@ -106,6 +106,7 @@ class PlanTable:
     resident: int = 32768
     masked: int | None = None
     walks: tuple[Walk, ...] = (Walk(),)
+    counting: Walk = Walk(block=4096)
     short_rows: int = 2048
     pointwise_bytes: int = 4096
     square: int = 64

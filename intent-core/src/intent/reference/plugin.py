@@ -41,6 +41,7 @@ class Reference:
             dot_minimum=(1, 1, 1),
             dot_dtypes=frozenset(product(names, names)),
             functions=frozenset(FUNCTIONS),
+            histogram=1 << 24,
             atomics=frozenset(product(ATOMIC_KINDS, names)),
             grid_limit=(1 << 63) - 1,
             needs_gpu=False,

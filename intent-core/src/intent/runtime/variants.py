@@ -239,7 +239,7 @@ class Variants:
             constructed = construct(self._kernel, plan, self._analysis)
         with stage(seconds, "passes"):
             refined = refine(constructed, replace(self._permissions, online=plan.online))
-            program = finish(refined, self._provider.capabilities.functions)
+            program = finish(refined, self._provider.capabilities)
         with stage(seconds, "verify"):
             verify(refined, self._kernel)
             if program is not refined:

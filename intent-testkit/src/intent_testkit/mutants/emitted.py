@@ -145,7 +145,7 @@ def _programs(case: Case, provider: str) -> Iterator[tuple[Point, Plan, Program]
             if violated(program, compiled, extents):
                 continue
             try:
-                refined = expand(refine(program), capabilities.functions)
+                refined = expand(refine(program), capabilities.functions, capabilities.histogram)
                 registry().get(provider).serialize(refined)
             except CapabilityError:
                 continue  # a plan that the provider cannot spell, and says so

@@ -30,7 +30,7 @@ def run(
     A program space without programs launches nothing.
     """
     target = registry().get(provider)
-    source = target.serialize(expand(program, target.capabilities.functions))
+    source = target.serialize(expand(program, target.capabilities.functions, target.capabilities.histogram))
     call = invocation(program, arrays, scalars)
     if not call.length:
         return

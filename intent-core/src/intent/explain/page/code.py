@@ -12,7 +12,7 @@ __all__ = ["code"]
 
 _MARKS = {
     "read": "R", "write": "W", "atomic": "A", "loop": "↻", "while": "↻", "if": "?", "else": "?", "reduce": "Σ",
-    "scan": "⇢", "contract": "×", "buffer": "▤", "fence": "‖", "compute": "ƒ", "carry": "→",
+    "scan": "⇢", "contract": "×", "histogram": "▥", "buffer": "▤", "fence": "‖", "compute": "ƒ", "carry": "→",
 }  # fmt: skip
 
 

@@ -33,6 +33,15 @@ class Writer:
         made[-1] = replace(made[-1], results=op.results)
         return made
 
+    def in_place(self, op: ph.Op, rewrite: Callable[[Builder], ph.Fragment]) -> list[ph.Op]:
+        """The operations that ``rewrite`` makes; the last one, which it makes anew, defines the result of ``op``."""
+        self._build.span, self._build.origin = op.span, op.origin
+        with self._build.region(alone=True) as made:
+            result = rewrite(self._build)
+            assert made[-1].results == (result,)
+        made[-1] = replace(made[-1], results=op.results)
+        return made
+
     def constant(self, value: bool | Number, dtype: DType) -> Term:
         """A scalar literal."""
         return Term(self, self._build.constant(value, dtype))

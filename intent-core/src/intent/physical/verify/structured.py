@@ -1,4 +1,4 @@
-"""Rules on reduce, scan and contract: operands, results, identities and combine regions are complete."""
+"""Rules on reduce, scan, contract and histogram: operands, results, identities and combine regions are complete."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from intent.physical.fragment import Dim, Fragment, Region
-from intent.physical.ops import Contract, Reduce, Scan
+from intent.physical.ops import Contract, Histogram, Reduce, Scan
 from intent.physical.program import Program
 from intent.physical.verify.rule import STRUCTURED, Problem, Rule, operations
 from intent.physical.verify.values import union
@@ -35,10 +35,26 @@ def structured_dims(program: Program) -> Iterator[Problem]:
                 yield from _results(op, expected)
                 if op.accumulator is not None and not set(op.accumulator.dims) <= set(expected):
                     yield Problem(text="the accumulator has dims that the result has not", op=op)
+            case Histogram():
+                yield from _histogram_dims(op, program)
+
+
+def _histogram_dims(op: Histogram, program: Program) -> Iterator[Problem]:
+    if not op.dims:
+        yield Problem(text="a histogram names no counted dims", op=op)
+    yield from _present(op, op.dims, (op.values,))
+    given = union(program, op.values, op.valid)
+    if op.bins in given:
+        yield Problem(text=f"what is counted has the dim of the bins, {op.bins}", op=op)
+    kept = {*_without(given, op.dims), op.bins}
+    expected = tuple(dim for dim in program.dims if dim in kept)
+    yield from _results(op, expected)
+    if op.accumulator is not None and not set(op.accumulator.dims) <= set(expected):
+        yield Problem(text="the accumulator has dims that the result has not", op=op)
 
 
 def _present(
-    op: Reduce | Scan | Contract, dims: tuple[Dim, ...], operands: tuple[Fragment, ...]
+    op: Reduce | Scan | Contract | Histogram, dims: tuple[Dim, ...], operands: tuple[Fragment, ...]
 ) -> Iterator[Problem]:
     for dim in dims:
         for value in operands:
@@ -46,7 +62,7 @@ def _present(
                 yield Problem(text=f"operand %{value.id} has no dim {dim}", op=op)
 
 
-def _results(op: Reduce | Scan | Contract, expected: tuple[Dim, ...]) -> Iterator[Problem]:
+def _results(op: Reduce | Scan | Contract | Histogram, expected: tuple[Dim, ...]) -> Iterator[Problem]:
     for result in op.results:
         if result.dims != expected:
             wanted = ", ".join(map(str, expected)) or "none"
@@ -67,6 +83,8 @@ def structured_schema(program: Program) -> Iterator[Problem]:
                 yield from _builtin(op) if op.kind is not None else _generic(op)
             case Contract():
                 yield from _contract(op)
+            case Histogram():
+                yield from _histogram(op)
 
 
 def _builtin(op: Reduce | Scan) -> Iterator[Problem]:
@@ -113,6 +131,20 @@ def _contract(op: Contract) -> Iterator[Problem]:
         return
     if op.lhs.dtype != op.rhs.dtype:
         yield Problem(text=f"the operands differ in dtype: {op.lhs.dtype} and {op.rhs.dtype}", op=op)
+    if op.accumulator is not None and op.accumulator.dtype != op.result.dtype:
+        yield Problem(text=f"the accumulator is {op.accumulator.dtype}, not {op.result.dtype}", op=op)
+
+
+def _histogram(op: Histogram) -> Iterator[Problem]:
+    if len(op.results) != 1:
+        yield Problem(text="a histogram has one result", op=op)
+        return
+    if not op.values.dtype.is_integer:
+        yield Problem(text=f"a histogram counts integers, not {op.values.dtype}", op=op)
+    if not op.result.dtype.is_integer:
+        yield Problem(text=f"the counts of a histogram are integers, not {op.result.dtype}", op=op)
+    if op.valid is not None and op.valid.dtype != BOOL:
+        yield Problem(text="the validity of a histogram must be bool", op=op)
     if op.accumulator is not None and op.accumulator.dtype != op.result.dtype:
         yield Problem(text=f"the accumulator is {op.accumulator.dtype}, not {op.result.dtype}", op=op)
 

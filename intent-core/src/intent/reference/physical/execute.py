@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from intent import physical
 from intent.physical import Op, Program, Region
 from intent.physical.walk import walk
-from intent.reference.physical import access, atomic, collective, contract, control, values
+from intent.reference.physical import access, atomic, collective, contract, control, histogram, values
 from intent.reference.physical.batch import Batch, Execute, Launch, Watch
 
 Array = NDArray[Any]
@@ -39,6 +39,7 @@ TABLE: Final[dict[type[Op], Execute]] = {
     physical.Reduce: collective.reduce,
     physical.Scan: collective.scan,
     physical.Contract: contract.contract,
+    physical.Histogram: histogram.histogram,
     physical.Loop: control.loop,
     physical.If: control.if_then_else,
     physical.While: control.while_loop,

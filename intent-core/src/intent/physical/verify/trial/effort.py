@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from intent import kir
@@ -13,8 +13,10 @@ from intent.physical.ops import (
     Atomic,
     Constant,
     Contract,
+    Histogram,
     LaunchValue,
     Loop,
+    Op,
     Pointwise,
     Reduce,
     Scan,
@@ -133,16 +135,22 @@ def _physical(program: Program, extents: Mapping[Atom, int]) -> int:
     def region(body: Region, times: int, instances: int) -> int:
         total = 0
         for op in body.ops:
-            each = 2 * sum(lanes(r.dims) for r in op.results)
-            if isinstance(op, Store | Atomic):
-                each = _WRITTEN * lanes(op.dims)
-            elif isinstance(op, Contract):
-                each = lanes(tuple({*op.lhs.dims, *op.rhs.dims}))
-            elif isinstance(op, Pointwise) and op.fn in SCRAMBLED:
-                each *= _EXPENSIVE
-            total += times * (_STEP + each * instances)
+            total += times * (_STEP + _each(op, lanes) * instances)
             for inner in regions_of(op):
                 total += region(inner, times * passes(op), instances)
         return total
 
     return sum(region(s.body, 1, s.length.evaluate(extents)) for s in program.segments)
+
+
+def _each(op: Op, lanes: Callable[[Sequence[Dim]], int]) -> int:
+    """Nanoseconds for one instance, the step itself left out."""
+    match op:
+        case Store() | Atomic():
+            return _WRITTEN * lanes(op.dims)
+        case Contract():
+            return lanes(tuple({*op.lhs.dims, *op.rhs.dims}))
+        case Histogram():
+            return 2 * lanes((*op.values.dims, op.bins))
+    made = 2 * sum(lanes(r.dims) for r in op.results)
+    return made * _EXPENSIVE if isinstance(op, Pointwise) and op.fn in SCRAMBLED else made

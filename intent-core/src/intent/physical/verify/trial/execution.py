@@ -325,6 +325,18 @@ def _contract(m: Machine, op: ph.Contract) -> Made:
     return (np.asarray(m[op.accumulator] + result),)
 
 
+@handles(ph.Histogram)
+def _histogram(m: Machine, op: ph.Histogram) -> Made:
+    values = m.full(m[op.values], op.dims).astype(np.int64)
+    shape = [1] * m.rank
+    shape[m.axes[op.bins]] = m.sizes[op.bins]
+    met = values == np.arange(m.sizes[op.bins], dtype=np.int64).reshape(shape)
+    if op.valid is not None:
+        met = met & m[op.valid]
+    counts = np.sum(met, axis=_axes(m, op.dims), keepdims=True).astype(storage(op.result.dtype))
+    return (counts if op.accumulator is None else np.asarray(m[op.accumulator] + counts),)
+
+
 def _count(x: Array, axes: Sequence[int]) -> int:
     return int(np.prod([x.shape[k] for k in axes], dtype=np.int64))
 

@@ -19,6 +19,7 @@ from intent.physical.ops import (
     Cast,
     Constant,
     Contract,
+    Histogram,
     Lane,
     LaunchValue,
     Load,
@@ -99,6 +100,9 @@ class _Lanes:
             case Contract():
                 a, b = (self.masked.get(v.id, _NO_TESTS) for v in (op.lhs, op.rhs))
                 self._reduced(op.dims, {**a, **b})
+            case Histogram():
+                self._data(op.values)
+                self._reduced(op.dims, self.tests.get(op.valid.id, _NO_TESTS) if op.valid else _NO_TESTS)
             case Constant() | LaunchValue():
                 pass
             case _:
