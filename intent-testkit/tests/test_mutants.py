@@ -12,13 +12,17 @@ import pytest
 
 from intent_testkit.cases import BY_NAME
 from intent_testkit.mutants import Mutant, emitted, mutants_of
-from intent_testkit.mutants.campaign import outcomes
+from intent_testkit.mutants.asked import watched_conditions
+from intent_testkit.mutants.campaign import drawn, outcomes
 from intent_testkit.mutants.decisions import DECISIONS
 from intent_testkit.mutants.expense import dearer, together
 from intent_testkit.mutants.operators import OPERATORS, mark_unordered
 from intent_testkit.mutants.replacing import NotReplaceable, put_in
-from intent_testkit.mutants.right import Right, load, made
+from intent_testkit.mutants.right import Right, load
+from intent_testkit.mutants.rooms import ROOMS
 from intent_testkit.mutants.survivors import KNOWN
+from intent_testkit.mutants.tally import Tally
+from intent_testkit.mutants.tested import of_core
 from intent_testkit.mutants.trial import Constructed, Outcome
 from intent_testkit.plans import Compiled
 
@@ -94,20 +98,27 @@ def test_a_name_that_is_no_module() -> None:
         list(mutants_of("intent.nothing"))
 
 
+_ROOM = ROOMS["construct"]
+
+
 @cache
 def _right() -> Right:
     """Programs of a few cases, with no lines: the cases are named here."""
     names = ("softmax", "rolling_hash", "prefix_plus_transpose")
-    compiled = {name: Compiled(BY_NAME[name]) for name in names}
-    programs = {name: frozenset(m.digest for m in made(c, passes=False)) for name, c in compiled.items()}
-    costs = {name: together(m.expense for m in made(c, passes=False)) for name, c in compiled.items()}
-    return Right(lines={}, programs=programs, expenses=costs, compiled=compiled)
+    right = Right(
+        lines={}, programs={}, expenses={}, compiled={name: Compiled(BY_NAME[name]) for name in names}
+    )
+    for name, compiled in right.compiled.items():
+        all_made = list(_ROOM.made(compiled))
+        right.programs[name] = frozenset(m.digest for m in all_made if m.digest is not None)
+        right.expenses[name] = together(m.expense for m in all_made)
+    return right
 
 
-def _trial(mutant: Mutant, case: str) -> Outcome:
+def _trial(mutant: Mutant, *names: str) -> Outcome:
     """In a fork, which takes the wrong compiler with it."""
-    lines = {mutant.module: {mutant.line: [case]}}
-    (outcome,) = outcomes([mutant], Constructed(right=replace(_right(), lines=lines)), 1)
+    lines = {mutant.module: {mutant.line: list(names)}}
+    (outcome,) = outcomes([mutant], Constructed(right=replace(_right(), lines=lines), room=_ROOM), 1)
     return outcome
 
 
@@ -130,12 +141,11 @@ def test_a_wrong_compiler_is_found(module: str, place: str, fault: str, case: st
     wrong = next(m for m in mutants_of(module) if place in m.place and m.fault == fault)
     outcome = _trial(wrong, case)
     assert outcome.noticed is not None, f"{wrong} was not found"
-    assert outcome.other == 1
 
 
 def test_programs_are_dearer_where_they_have_more_of_something() -> None:
     compiled = _right().compiled["softmax"]
-    first, *rest = (m.expense for m in made(compiled, passes=False))
+    first, *rest = (m.expense for m in _ROOM.made(compiled))
     assert first["loads"] > 0
     assert first["axes spread over instances"] < 0
     total = together([first, *rest])
@@ -146,9 +156,76 @@ def test_programs_are_dearer_where_they_have_more_of_something() -> None:
     ]
 
 
-def test_what_is_watched_is_kept(tmp_path: Path) -> None:
-    _right().save(tmp_path / "right.json")
-    assert load(tmp_path / "right.json").programs == _right().programs
+def test_what_is_watched_is_kept_until_the_sources_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = tmp_path / "right.json"
+    assert load(kept) is None
+    _right().save(kept)
+    found = load(kept)
+    assert found is not None
+    assert found.programs == _right().programs
+    monkeypatch.setattr("intent_testkit.mutants.right.sources", lambda: "others")
+    assert load(kept) is None
+
+
+def test_a_test_of_the_core_finds_what_no_case_tells() -> None:
+    mutant = next(m for m in mutants_of("intent.construct.reduce") if m.place == "reduce")
+    wrong = replace(mutant, source=mutant.original.replace("return found[index]", "return found[index + 1]"))
+    (file,) = of_core("construct/test_lanes.py")
+    assert _trial(wrong).noticed is None
+    outcome = _trial(wrong, f"{file}::test_normalisations_of_both_axes[1]")
+    assert (outcome.noticed is not None, outcome.cases, outcome.tests) == (True, 0, 1)
+
+
+def test_what_does_not_end_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("intent_testkit.mutants.trial.SECONDS", 1)
+    mutant = next(m for m in mutants_of("intent.construct.reduce") if m.place == "mask_dead")
+    first = '    """Padding lanes'
+    wrong = replace(mutant, source=mutant.original.replace(first, f"    while True:\n        pass\n{first}"))
+    outcome = _trial(wrong, "softmax")
+    assert outcome.noticed is not None
+    assert "NoEnd" in outcome.noticed
+
+
+def test_a_condition_matters_where_another_answer_would_be_given() -> None:
+    wrong = [
+        m for m in mutants_of("intent.construct.reduce") if m.fault == "skip-decision" and "alive" in m.after
+    ]
+    compiled = _right().lowered("softmax")
+    with watched_conditions(["intent.construct.reduce", "intent.construct.facts"]) as asking:
+        asking.current = "softmax"
+        list(_ROOM.made(compiled))
+    assert {m.name for m in wrong} <= asking.known
+    mattered = {name for name, cases in asking.mattered.items() if cases}
+    assert wrong[0].name in mattered, "nothing is found before the first one is made"
+    assert not mattered & {
+        m.name for m in mutants_of("intent.construct.facts") if "isinstance(claim" in m.before
+    }
+    assert all(m.digest in _right().programs["softmax"] for m in _ROOM.made(_right().lowered("softmax")))
+
+
+def test_a_draw_is_the_same_again_and_has_as_many_of_each_kind() -> None:
+    every = list(mutants_of("intent.construct.access"))
+    first = drawn(every, 2, 3)
+    assert [m.name for m in first] == [m.name for m in drawn(every, 2, 3)]
+    assert max(Counter(m.fault for m in first).values()) == 2
+    assert sorted(m.name for m in drawn(every, 0, 3)) == sorted(m.name for m in every)
+
+
+def test_the_rate_is_of_those_neither_dearer_nor_known() -> None:
+    mutant = next(mutants_of("intent.construct.relocate"))
+    known = next(m for m in mutants_of("intent.construct.access") if m.name in KNOWN)
+    tally = Tally(name="construct")
+    for outcome in (
+        Outcome(mutant=mutant, noticed="a wrong result", cases=1),
+        Outcome(mutant=mutant, noticed=None, cases=1),
+        Outcome(mutant=mutant, noticed=None, cases=1, dearer=("fences",)),
+        Outcome(mutant=known, noticed=None, cases=1),
+    ):
+        tally.add(outcome)
+    assert tally.total == Counter(found=1, open=1, dearer=1, known=1)
+    assert tally.rate == 0.5
 
 
 def test_code_that_has_run_already_is_not_replaced() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -79,35 +80,55 @@ def check_plan(compiled: Compiled, point: Point, plan: Plan) -> None:
     )
 
 
-def check_passes(case: Case) -> int:
-    """Verify and run the program after every pass that changed it; how many passes did.
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """A program that a pass has changed."""
+
+    point: Point
+    plan: Plan
+    name: str
+    program: Program
+
+
+def stages_of(compiled: Compiled) -> Iterator[Stage]:
+    """What :func:`check_passes` runs: the program after every pass that changed it.
 
     The default plan at an empty and the two largest assignments, the systematic plans at the smaller of those; all
     permissions are given, and loops are peeled also where that is not worth it.
     """
-    compiled = Compiled(case)
     permissions = Permissions(relaxed=True)
-    layouts = variants(case)
-    chosen = _chosen(case)
+    layouts = variants(compiled.case)
+    chosen = _chosen(compiled.case)
     middle = next((extents for extents in chosen if all(extents.values())), None)
-    changed = 0
     for number, extents in enumerate(chosen):
-        point = Point(case=case, extents=extents, variant=layouts[number % len(layouts)])
+        point = Point(case=compiled.case, extents=extents, variant=layouts[number % len(layouts)])
         for plan in (compiled.default(extents), *(compiled.systematic(extents) if extents is middle else ())):
             program = compiled.constructed(plan)
             for name, run_pass in _EAGER:
                 before, program = program, run_pass(program, permissions)
-                if program is before:
-                    continue
-                changed += 1
-                verify(program)
+                if program is not before:
+                    yield Stage(point=point, plan=plan, name=name, program=program)
 
-                def execute(
-                    _: Any, named: dict[str, Any], program: Program = program, point: Point = point
-                ) -> None:
-                    compiled.run_physical(program, named, point.extents, _generator(point))
 
-                _attempt(point, execute, f"pass '{name}' under plan '{plan.name}'\n{plan}")
+def check_stage(compiled: Compiled, stage: Stage) -> None:
+    """Verify a program that a pass made, and run it, instances in random order."""
+    verify(stage.program)
+    _attempt(
+        stage.point,
+        lambda _, named: compiled.run_physical(
+            stage.program, named, stage.point.extents, _generator(stage.point)
+        ),
+        f"pass '{stage.name}' under plan '{stage.plan.name}'\n{stage.plan}",
+    )
+
+
+def check_passes(case: Case) -> int:
+    """Verify and run every program of :func:`stages_of`; how many there are."""
+    compiled = Compiled(case)
+    changed = 0
+    for stage in stages_of(compiled):
+        check_stage(compiled, stage)
+        changed += 1
     return changed
 
 

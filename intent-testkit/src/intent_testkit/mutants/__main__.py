@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import pkgutil
 import re
 import sys
-from collections import Counter
 from importlib import import_module
 from pathlib import Path
 
@@ -17,101 +17,106 @@ from intent.provider.registry import registry
 from intent_testkit.mutants import emitted
 from intent_testkit.mutants.campaign import Known, drawn, outcomes
 from intent_testkit.mutants.decisions import DECISIONS
+from intent_testkit.mutants.mutant import Mutant
 from intent_testkit.mutants.operators import OPERATORS
-from intent_testkit.mutants.right import Right, load, watch
+from intent_testkit.mutants.right import load, watch
+from intent_testkit.mutants.rooms import ROOMS, Room
 from intent_testkit.mutants.sites import mutants_of
-from intent_testkit.mutants.survivors import KNOWN
+from intent_testkit.mutants.tally import Tally
 from intent_testkit.mutants.trial import Constructed
 
-ROOMS = ("intent.construct", "intent.passes")
 PROVIDER_ROOMS = ("emit", "casts", "spelling")
 SHARED_ROOM = "intent.provider.emission"
 WANTED = 0.95
 
 
 def main() -> int:
-    """Run the campaign; exit status 1 if fewer than 95 % of the compilers that are not right are found."""
+    """Run the campaign; exit status 1 if of any room fewer than 95 % of the wrong compilers are found."""
+    options = _options()
+    tallies = []
+    for name in [options.provider] if options.provider else (options.room or list(ROOMS)):
+        mutants = list(_mutants(name, options))
+        if options.show:
+            options.show.write_text(mutants[0].source, encoding="utf-8")
+            return 0
+        print(
+            f"{name}: {len(mutants)} places for faults; watching which cases and tests reach them", flush=True
+        )
+        chosen = drawn(mutants, options.each, options.seed)
+        tallies.append(Tally(name=name))
+        right = _right(name, options)
+        for outcome in outcomes(chosen, right, options.jobs):
+            print(tallies[-1].add(outcome), flush=True)
+            if options.record:
+                with options.record.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(tallies[-1].record(outcome)) + "\n")
+        print("\n".join(tallies[-1].by_fault()), flush=True)
+    print("\n".join(map(str, tallies)))
+    return int(any(tally.rate < WANTED for tally in tallies))
+
+
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m intent_testkit.mutants", description=__doc__)
-    parser.add_argument("--each", type=int, default=12, help="mutants per kind of fault (default 12; 0: all)")
+    parser.add_argument(
+        "--room", action="append", choices=ROOMS, help="may be repeated (default: all of them)"
+    )
+    parser.add_argument("--each", type=int, default=4, help="mutants per kind of fault (default 4; 0: all)")
     parser.add_argument("--seed", type=int, default=0, help="of the draw (default 0)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time")
     parser.add_argument("--only", default="", help="regular expression in a mutant's name")
+    parser.add_argument("--names", type=Path, help="only the mutants whose names are the lines of this file")
     parser.add_argument(
-        "--reach", type=Path, help="keep programs and lines of the right compiler in this file, or take it"
+        "--cases", type=int, default=60, help="most cases that a mutant is tried on (default 60)"
+    )
+    parser.add_argument(
+        "--reach", type=Path, help="keep what the right compiler makes in this folder, or take it"
+    )
+    parser.add_argument(
+        "--record", type=Path, help="append what becomes of every mutant to this file, as JSON"
     )
     parser.add_argument("--show", type=Path, help="write the mutated module here instead (with --only)")
-    parser.add_argument("--provider", help="faults of what this provider emits, not of construction")
+    parser.add_argument("--provider", help="faults of what this provider emits, not of the core")
     parser.add_argument("--every", type=int, default=1, help="with --provider, only each so many-th case")
-    options = parser.parse_args()
-    modules = [name for room in _rooms(options.provider) for name in _modules(room)]
-    operators = OPERATORS if options.provider is None else {**OPERATORS, **DECISIONS}
-    found = [
-        m for module in modules for m in mutants_of(module, operators) if re.search(options.only, m.name)
+    return parser.parse_args()
+
+
+def _mutants(name: str, options: argparse.Namespace) -> list[Mutant]:
+    names = options.names.read_text(encoding="utf-8").split() if options.names else None
+    return [
+        mutant
+        for module in _modules(name)
+        for mutant in mutants_of(module, {**OPERATORS, **DECISIONS})
+        if re.search(options.only, mutant.name) and (names is None or mutant.name in names)
     ]
-    if options.show:
-        options.show.write_text(found[0].source, encoding="utf-8")
-        return 0
-    print(f"{len(found)} places for faults; watching which cases reach them ...", flush=True)
-    right: Known = (
-        Constructed(right=_right(modules, options.reach))
-        if options.provider is None
-        else emitted.watch(options.provider, modules, options.every)
-    )
-    chosen = drawn(found, right, options.each, options.seed)
-    tried: Counter[str] = Counter()
-    killed: Counter[str] = Counter()
-    slower: Counter[str] = Counter()
-    known = unexplained = 0
-    for outcome in outcomes(chosen, right, options.jobs):
-        mutant = outcome.mutant
-        tried[mutant.fault] += 1
-        if outcome.noticed is not None:
-            killed[mutant.fault] += 1
-            print(f"found     {mutant}\n          {outcome.noticed}", flush=True)
-            continue
-        made = f"other programs in {outcome.other} of {outcome.cases} cases"
-        if outcome.dearer:
-            slower[mutant.fault] += 1
-            print(f"DEARER    {mutant}\n          {made}: {', '.join(outcome.dearer)}", flush=True)
-            continue
-        reason = KNOWN.get(mutant.name)
-        known += reason is not None
-        unexplained += reason is None
-        print(f"SURVIVED  {mutant}\n          {made}; {reason or 'no reason is known'}", flush=True)
-    for fault, count in tried.items():
-        print(f"{fault:18} {killed[fault]:3} of {count:3}, {slower[fault]:3} right but dearer")
-    wrong = tried.total() - slower.total() - known
-    rate = killed.total() / max(1, wrong)
-    print(
-        f"{tried.total()} compilers: {killed.total()} found wrong, {slower.total()} right but dearer, {known} right for"
-        f" reasons that are known, {unexplained} not told apart: {rate:.1%} of the wrong ones are found"
-    )
-    return int(rate < WANTED)
 
 
-def _right(modules: list[str], kept: Path | None) -> Right:
-    if kept is not None and kept.exists():
-        return load(kept)
-    found = watch(modules)
-    if kept is not None:
-        found.save(kept)
-    return found
+def _right(name: str, options: argparse.Namespace) -> Known:
+    if options.provider:
+        return emitted.watch(name, _modules(name), options.every)
+    room: Room = ROOMS[name]
+    kept = options.reach / f"{name}.json" if options.reach else None
+    right = None if kept is None else load(kept)
+    if right is None:
+        right = watch(room, _modules(name))
+        if kept is not None:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            right.save(kept)
+    return Constructed(right=right, room=room, most=options.cases)
 
 
-def _rooms(provider: str | None) -> tuple[str, ...]:
-    if provider is None:
-        return ROOMS
-    return (
-        SHARED_ROOM,
-        *(f"{registry().get(provider).__module__.split('.')[0]}.{r}" for r in PROVIDER_ROOMS),
-    )
+def _modules(name: str) -> list[str]:
+    """The modules of a room of the core, or of what a provider emits."""
+    if name in ROOMS:
+        return _below(ROOMS[name].package)
+    package = registry().get(name).__module__.split(".")[0]
+    rooms = (SHARED_ROOM, *(f"{package}.{room}" for room in PROVIDER_ROOMS))
+    return [module for room in rooms for module in _below(room)]
 
 
-def _modules(room: str) -> list[str]:
+def _below(room: str) -> list[str]:
     package = import_module(room)
-    if not hasattr(package, "__path__"):
-        return [room]
-    return sorted(m.name for m in pkgutil.walk_packages(package.__path__, f"{room}."))
+    inner = pkgutil.walk_packages(package.__path__, f"{room}.") if hasattr(package, "__path__") else ()
+    return sorted([room, *(module.name for module in inner)])
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import resource
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
@@ -15,15 +16,16 @@ from intent_testkit.mutants.mutant import Mutant
 from intent_testkit.mutants.replacing import NotReplaceable
 from intent_testkit.mutants.trial import Outcome
 
-SECONDS: Final = 300
+SECONDS, MEMORY = 600, 6 << 30
+"""Time by the clock, and bytes, that one mutant may take."""
 _FORK: Final = multiprocessing.get_context("fork")
 
 
 class Known(Protocol):
     """What the right compiler does, and how a wrong one is tried."""
 
-    def cases(self, module: str, line: int) -> list[str]:
-        """The names of the cases that run a line, the most telling first."""
+    def cases(self, mutant: Mutant) -> list[str]:
+        """The names of the cases that can tell the mutant, the most telling first."""
         ...
 
     def tried(self, mutant: Mutant, names: Sequence[str]) -> Outcome:
@@ -31,18 +33,20 @@ class Known(Protocol):
         ...
 
 
-def drawn(mutants: Iterable[Mutant], right: Known, each: int, seed: int) -> list[Mutant]:
-    """At most ``each`` mutants of every kind of fault, on lines that some case runs; all of them for 0."""
+def drawn(mutants: Iterable[Mutant], each: int, seed: int) -> list[Mutant]:
+    """At most ``each`` mutants of every kind of fault; all of them for 0.
+
+    The order is random, so that the first ones of a long campaign tell how it will end.
+    """
     by_fault: dict[str, list[Mutant]] = {}
     for mutant in mutants:
-        if right.cases(mutant.module, mutant.line):
-            by_fault.setdefault(mutant.fault, []).append(mutant)
+        by_fault.setdefault(mutant.fault, []).append(mutant)
     rng = np.random.default_rng(seed)
     chosen: list[Mutant] = []
     for found in by_fault.values():
         order = rng.permutation(len(found))[: each or None]
-        chosen += [found[k] for k in sorted(order)]
-    return chosen
+        chosen += [found[k] for k in order]
+    return [chosen[k] for k in rng.permutation(len(chosen))]
 
 
 def outcomes(mutants: Sequence[Mutant], right: Known, jobs: int) -> Iterator[Outcome]:
@@ -72,8 +76,9 @@ def outcomes(mutants: Sequence[Mutant], right: Known, jobs: int) -> Iterator[Out
 
 
 def _child(there: Connection, mutant: Mutant, right: Known) -> None:
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     try:
-        there.send(right.tried(mutant, right.cases(mutant.module, mutant.line)))
+        there.send(right.tried(mutant, right.cases(mutant)))
     except NotReplaceable:
         there.send(None)
     there.close()
@@ -81,7 +86,7 @@ def _child(there: Connection, mutant: Mutant, right: Known) -> None:
 
 def _outcome(ended: Connection | None, mutant: Mutant, right: Known) -> Outcome | None:
     """None for a fault in code that has run before it could be put in."""
-    cases = len(right.cases(mutant.module, mutant.line))
+    cases = len(right.cases(mutant))
     if ended is None:
         return Outcome(mutant=mutant, noticed=f"no end after {SECONDS} s", cases=cases)
     try:

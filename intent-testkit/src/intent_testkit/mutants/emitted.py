@@ -22,10 +22,10 @@ from intent.physical import Program
 from intent.provider.registry import registry
 from intent_testkit.cases import ALL
 from intent_testkit.cases.case import Case
-from intent_testkit.mutants import operations
 from intent_testkit.mutants.mutant import Mutant
 from intent_testkit.mutants.replacing import put_in
 from intent_testkit.mutants.right import file_of, telling_first
+from intent_testkit.mutants.tested import OPERATIONS, failure, watched
 from intent_testkit.mutants.trial import Outcome
 from intent_testkit.plans import Compiled, violated
 from intent_testkit.run import Point, run, variants
@@ -49,9 +49,10 @@ class Emitted:
     texts: dict[str, frozenset[str]] = field(default_factory=dict)
     lines: dict[str, dict[int, list[str]]] = field(default_factory=dict)
 
-    def cases(self, module: str, line: int) -> list[str]:
-        """The names of the cases that run a line, the most telling first."""
-        return self.lines.get(module, {}).get(line, [])
+    def cases(self, mutant: Mutant) -> list[str]:
+        """The names of the cases that run the mutant's line or statement, the most telling first."""
+        lines = self.lines.get(mutant.module, {})
+        return lines.get(mutant.line) or lines.get(mutant.statement, [])
 
     def spelled(self, name: str) -> Iterator[tuple[Point, Plan, str]]:
         """The programs of a case as the provider spells them now, by digests."""
@@ -67,7 +68,7 @@ class Emitted:
         tests = [name for name in names if "::" in name]
         noticed, other = self._texts_tried([name for name in names if "::" not in name][:CASES])
         if noticed is None and tests:
-            noticed = operations.failure(self.provider, tests[:TESTS])
+            noticed, _ = failure(tests[:TESTS], self.provider)
         return Outcome(mutant=mutant, noticed=noticed, cases=len(names), other=other)
 
     def _texts_tried(self, names: Sequence[str]) -> tuple[str | None, int]:
@@ -118,7 +119,7 @@ def watch(provider: str, modules: Iterable[str], every: int = 1, *, tests: bool 
             found.texts[name] = frozenset(digest for *_, digest in found.spelled(name))
             seconds[name] = time.perf_counter() - began
         if tests:
-            seconds |= operations.watched(provider, tracer.switch_context)
+            seconds |= watched(OPERATIONS, tracer.switch_context, provider)
     finally:
         tracer.stop()
     data = tracer.get_data()

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Mutant:
-    """``module``: dotted name. ``line``: of the replaced text, 1-based. ``source``: the mutated module's text.
+    """``module``: dotted name. ``line``: of the replaced text, 1-based; ``statement``: of the statement around it.
 
-    ``original``: the right module's. ``fault`` names the operator (``drop-mask``); ``place`` the function it is in;
-    ``number`` counts equal faults of a function, so that a name stays the same when lines move.
+    ``source``: the mutated module's text; ``original``: the right module's. ``fault`` names the operator
+    (``drop-mask``); ``place`` the function it is in; ``number`` counts equal faults of a function, so that a name stays
+    the same when lines move.
     """
 
     module: str
     line: int
+    statement: int
     fault: str
     place: str
     number: int

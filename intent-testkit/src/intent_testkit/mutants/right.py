@@ -8,45 +8,54 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
-import re
 import time
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from intent.construct import Plan
-from intent.passes import PASSES, Permissions
-from intent.physical import Program
-from intent.physical.text import print_program
-from intent.physical.walk import walk
+import intent
+import intent_testkit
 from intent_testkit.cases import ALL
-from intent_testkit.differential import plans_of
-from intent_testkit.mutants.expense import Expense, expense, together
+from intent_testkit.mutants.asked import Asking, watched_conditions
+from intent_testkit.mutants.expense import Expense, together
+from intent_testkit.mutants.mutant import Mutant
+from intent_testkit.mutants.rooms import Room
+from intent_testkit.mutants.tested import failures, of_core, watched
 from intent_testkit.plans import Compiled
-from intent_testkit.run import Point
 
-_NUMBER: Final = re.compile(r"[%!]\d+")
+Lines = dict[str, dict[int, list[str]]]
+_CASES: Final = {case.name: case for case in ALL}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Right:
-    """``lines``: module -> line -> names of the cases that run it, see :func:`telling_first`.
+    """``lines``: module -> line -> names of the cases and tests that run it, see :func:`telling_first`.
 
-    ``programs``: digests by case; ``expenses``: what all of them cost together, by :func:`priced`.
+    ``programs``: digests by case; ``expenses``: what all of them cost together. ``mattered``: mutant -> names of the
+    cases and tests in which it matters that the condition is asked that it does not ask.
     """
 
-    lines: dict[str, dict[int, list[str]]]
+    lines: Lines
     programs: dict[str, frozenset[str]]
     expenses: dict[str, Expense]
+    mattered: dict[str, list[str]] = field(default_factory=dict)
     compiled: dict[str, Compiled] = field(default_factory=dict)
 
-    def cases(self, module: str, line: int) -> list[str]:
-        """The names of the cases that run a line, the most telling first."""
-        return self.lines.get(module, {}).get(line, [])
+    def cases(self, mutant: Mutant) -> list[str]:
+        """The names of the cases and tests (with "::") that can tell the mutant, the most telling first.
+
+        Those in which its condition matters, where that is known; or else that run its line, or its statement: some
+        lines are run without being seen.
+        """
+        if mutant.name in self.mattered:
+            return self.mattered[mutant.name]
+        lines = self.lines.get(mutant.module, {})
+        return lines.get(mutant.line) or lines.get(mutant.statement, [])
 
     def lowered(self, case: str) -> Compiled:
         """The case with the kernel that was lowered for it before anything was wrong; everything else is new."""
@@ -58,58 +67,103 @@ class Right:
     def save(self, path: Path) -> None:
         """Write lines and programs, for :func:`load`."""
         programs = {case: sorted(digests) for case, digests in self.programs.items()}
-        found = {"lines": self.lines, "programs": programs, "expenses": self.expenses}
+        found = {
+            "of": sources(),
+            "lines": self.lines,
+            "programs": programs,
+            "expenses": self.expenses,
+            "mattered": self.mattered,
+        }
         path.write_text(json.dumps(found), encoding="utf-8")
 
 
-_CASES: Final = {case.name: case for case in ALL}
-
-
-def load(path: Path) -> Right:
-    """What :meth:`Right.save` wrote. Lines are those of the sources then."""
-    found = json.loads(path.read_text(encoding="utf-8"))
+def load(path: Path) -> Right | None:
+    """What :meth:`Right.save` wrote; None if there is nothing, or if it was written of other sources."""
+    found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    if found.get("of") != sources():
+        return None
     lines = {m: {int(k): v for k, v in by_line.items()} for m, by_line in found["lines"].items()}
     programs = {case: frozenset(digests) for case, digests in found["programs"].items()}
     expenses = {case: Counter(counts) for case, counts in found["expenses"].items()}
-    return Right(lines=lines, programs=programs, expenses=expenses)
+    return Right(lines=lines, programs=programs, expenses=expenses, mattered=found["mattered"])
 
 
-def watch(modules: Iterable[str]) -> Right:
-    """Make every program of every case once, watching the lines of the modules that run."""
+def sources() -> str:
+    """A digest of the compiler, of the testkit and of the core's tests."""
+    folders = [Path(str(package.__file__)).parent for package in (intent, intent_testkit)]
+    files = sorted(file for folder in (*folders, *map(Path, of_core("."))) for file in folder.rglob("*.py"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+
+
+def watch(room: Room, modules: Sequence[str]) -> Right:
+    """Make every program of every case once, and run the room's tests, watching the lines that run."""
     files = {file_of(module): module for module in modules}
     import coverage
 
     tracer = coverage.Coverage(include=list(files), data_file=None, branch=False)
+    right = Right(lines={}, programs={}, expenses={})
     seconds: dict[str, float] = {}
-    programs: dict[str, frozenset[str]] = {}
-    expenses: dict[str, Expense] = {}
-    compiled: dict[str, Compiled] = {}
     tracer.start()
     try:
         for case in ALL:
             tracer.switch_context(case.name)
             began = time.perf_counter()
-            known = compiled[case.name] = Compiled(case)
-            digests: set[str] = set()
-            for passes in (False, True):
-                all_made = list(made(known, passes=passes))
-                digests.update(m.digest for m in all_made)
-                expenses[priced(case.name, passes=passes)] = together(m.expense for m in all_made)
-            programs[case.name] = frozenset(digests)
+            compiled = right.compiled[case.name] = Compiled(case)
+            all_made = list(room.made(compiled))
+            for made in all_made:
+                if made.digest is None:
+                    made.check()
+            right.programs[case.name] = frozenset(m.digest for m in all_made if m.digest is not None)
+            right.expenses[case.name] = together(m.expense for m in all_made)
             seconds[case.name] = time.perf_counter() - began
+        tests = of_core(*room.tests)
+        seconds |= watched(tests, tracer.switch_context) if tests else {}
     finally:
         tracer.stop()
-    data = tracer.get_data()
-    found: dict[str, dict[int, list[str]]] = defaultdict(dict)
-    for file in data.measured_files():
-        for line, cases in data.contexts_by_lineno(file).items():
-            found[files[file]][line] = [case for case in cases if case in seconds]
-    telling_first(found, seconds)
-    return Right(lines=dict(found), programs=programs, expenses=expenses, compiled=compiled)
+    right.lines.update(lines_run(tracer.get_data(), files, seconds))
+    rank = telling_first(right.lines, seconds)
+    with watched_conditions(modules) as asking:
+        _ask(room, right, asking)
+    found = {name: asking.mattered[name] for name in asking.known}
+    right.mattered.update(
+        {name: sorted(names & rank.keys(), key=rank.__getitem__) for name, names in found.items()}
+    )
+    return right
 
 
-def telling_first(lines: dict[str, dict[int, list[str]]], seconds: dict[str, float]) -> None:
-    """Sort the cases of every line: those first that add most lines in a second, which a few together run all."""
+def _ask(room: Room, right: Right, asking: Asking) -> None:
+    """The same once more. That all goes well is of no matter now."""
+
+    def begin(name: str) -> None:
+        asking.current = name
+
+    for case in ALL:
+        begin(case.name)
+        with suppress(Exception):
+            for made in room.made(right.lowered(case.name)):
+                if made.digest is None:
+                    made.check()
+    tests = of_core(*room.tests)
+    if tests:
+        failures(tests, begin)
+
+
+def lines_run(data: Any, files: Mapping[str, str], seconds: Mapping[str, float]) -> Lines:
+    """Module -> line -> what ran it, of coverage data; ``files``: the modules by their files."""
+    return {
+        files[file]: {
+            line: [name for name in names if name in seconds]
+            for line, names in data.contexts_by_lineno(file).items()
+        }
+        for file in data.measured_files()
+    }
+
+
+def telling_first(lines: Lines, seconds: Mapping[str, float]) -> dict[str, int]:
+    """Sort the cases of every line: those first that add most lines in a second, which a few together run all.
+
+    The place of every case.
+    """
     runs: dict[str, int] = dict.fromkeys(seconds, 0)  # a bit for every line
     for number, cases in enumerate(cases for by_line in lines.values() for cases in by_line.values()):
         for case in cases:
@@ -119,53 +173,13 @@ def telling_first(lines: dict[str, dict[int, list[str]]], seconds: dict[str, flo
     while len(rank) < len(runs):
         left = [case for case in runs if case not in rank]
         new = new if any(runs[case] & new for case in left) else reduce(or_, (runs[case] for case in left))
-        best = max(left, key=lambda case: (runs[case] & new).bit_count() / seconds[case])
+        best = max(left, key=lambda case: (runs[case] & new).bit_count() / max(seconds[case], 1e-3))
         rank[best] = len(rank)
         new &= ~runs[best]
     for by_line in lines.values():
         for line in by_line:
             by_line[line].sort(key=lambda case: rank[case])
-
-
-def priced(case: str, *, passes: bool) -> str:
-    """The name of what the programs of a case cost, before or after the passes."""
-    return f"{case} after the passes" if passes else case
-
-
-@dataclass(frozen=True, kw_only=True)
-class Made:
-    """One program that the differential tests run: a digest of it and its plan, and what it costs."""
-
-    point: Point
-    plan: Plan
-    digest: str
-    expense: Expense
-
-
-def made(compiled: Compiled, *, passes: bool) -> Iterator[Made]:
-    """What the differential tests run of a case.
-
-    ``passes``: with what every pass makes of it, for mutants of passes.
-    """
-    for point, plan in plans_of(compiled):
-        stages = [compiled.constructed(plan)]
-        for _, run in PASSES if passes else ():
-            after = run(stages[-1], Permissions())
-            if after is not stages[-1]:
-                stages.append(after)
-        digest = _digest(point, plan, stages)
-        yield Made(point=point, plan=plan, digest=digest, expense=expense(stages[-1]))
-
-
-def _digest(point: Point, plan: Plan, stages: list[Program]) -> str:
-    """Equal for programs that differ in the numbers of their values only."""
-    parts = [str(point), str(plan)]
-    for program in stages:
-        numbers: dict[str, str] = {}
-        text = print_program(program)
-        parts.append(_NUMBER.sub(lambda m, n=numbers: n.setdefault(m[0], f"{m[0][0]}{len(n)}"), text))  # type: ignore[misc]
-        parts.append(str([op.origin for segment in program.segments for op in walk(segment.body)]))
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
+    return rank
 
 
 def file_of(module: str) -> str:

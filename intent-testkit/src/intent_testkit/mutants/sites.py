@@ -24,7 +24,7 @@ def mutants_of(module: str, operators: Mapping[str, Operator] = OPERATORS) -> It
     counts: Counter[tuple[str, str]] = Counter()
     tree = ast.parse(source)
     mark_unordered(tree)
-    for place, node in _placed(tree, ""):
+    for place, statement, node in placed(tree):
         for fault, operator in operators.items():
             for wrong in operator(node):
                 mutated, before, after = _spliced(source, node, wrong)
@@ -35,6 +35,7 @@ def mutants_of(module: str, operators: Mapping[str, Operator] = OPERATORS) -> It
                 yield Mutant(
                     module=module,
                     line=node.lineno,  # type: ignore[attr-defined]
+                    statement=statement,
                     fault=fault,
                     place=place or "module",
                     number=number,
@@ -45,15 +46,16 @@ def mutants_of(module: str, operators: Mapping[str, Operator] = OPERATORS) -> It
                 )
 
 
-def _placed(node: ast.AST, place: str) -> Iterator[tuple[str, ast.AST]]:
-    """The nodes below ``node`` that have a span of text, each with the qualified name of its function."""
+def placed(node: ast.AST, place: str = "", statement: int = 0) -> Iterator[tuple[str, int, ast.AST]]:
+    """The nodes below ``node`` that have a span of text, with the names of functions and the lines of statements."""
     for child in ast.iter_child_nodes(node):
         inner = place
         if isinstance(child, ast.FunctionDef | ast.ClassDef):
             inner = f"{place}.{child.name}" if place else child.name
+        line = child.lineno if isinstance(child, ast.stmt) else statement
         if hasattr(child, "end_col_offset") and place:
-            yield place, child
-        yield from _placed(child, inner)
+            yield place, line, child
+        yield from placed(child, inner, line)
 
 
 def _spliced(source: str, node: ast.AST, wrong: ast.AST) -> tuple[str, str, str]:

@@ -1,0 +1,90 @@
+"""Tests inside of this process: the conformance tests of single operations, and those of rooms of the core."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+import intent
+from intent_testkit import conformance
+
+OPERATIONS: Final = tuple(
+    str(Path(str(conformance.__file__)).parent / name) for name in ("operations", "test_programs.py")
+)
+"""The conformance tests of single operations and of programs by hand."""
+_CORE: Final = Path(str(intent.__file__)).resolve().parents[2] / "tests"
+_QUIET: Final = (
+    "-o", "addopts=", "-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:xdist", "--assert=plain", "-W", "ignore",
+    "--import-mode=importlib",
+)  # fmt: skip
+
+
+def of_core(*folders: str) -> tuple[str, ...]:
+    """Folders of the core's own tests; none of an installed core, which comes without them."""
+    return tuple(str(_CORE / folder) for folder in folders if (_CORE / folder).exists())
+
+
+class _Watching:
+    def __init__(self, before: Callable[[str], object]) -> None:
+        self.before = before
+        self.seconds: dict[str, float] = {}
+        self.failed: list[str] = []
+        self._began = 0.0
+        self._root = Path()
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        self._root = config.rootpath
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self.before(str(self._root / nodeid))
+        self._began = time.perf_counter()
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        self.seconds[str(self._root / nodeid)] = time.perf_counter() - self._began
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        self._note(report, report.nodeid.split("::")[-1])
+
+    def pytest_collectreport(self, report: Any) -> None:
+        self._note(report, report.nodeid)
+
+    def _note(self, report: Any, name: str) -> None:
+        if report.failed:
+            crash = getattr(report.longrepr, "reprcrash", None)
+            said = " ".join(str(getattr(crash, "message", report.longrepr)).split())
+            self.failed.append(f"{name}: {said[:160]}")
+
+
+def watched(where: Sequence[str], before: Callable[[str], object], provider: str = "") -> dict[str, float]:
+    """Run every test, with ``before`` called with its name first; the seconds that each took.
+
+    Raises RuntimeError if one fails: then nothing can be said about mutants.
+    """
+    watching = _run(where, before, provider)
+    if watching.failed:
+        raise RuntimeError(f"a test fails without any mutant: {watching.failed[0]}")
+    return watching.seconds
+
+
+def failure(
+    names: Sequence[str], provider: str = "", before: Callable[[str], object] = lambda _: None
+) -> tuple[str | None, int]:
+    """Run some of the tests until one fails; which, and how many were run."""
+    watching = _run([*names, "-x"], before, provider)
+    return watching.failed[0] if watching.failed else None, len(watching.seconds)
+
+
+def failures(where: Sequence[str], before: Callable[[str], object]) -> list[str]:
+    """Run every test, and say which failed."""
+    return _run(where, before, "").failed
+
+
+def _run(words: Sequence[str], before: Callable[[str], object], provider: str) -> _Watching:
+    watching = _Watching(before)
+    chosen = ("--intent-provider", provider) if provider else ()
+    pytest.main([*words, *_QUIET, *chosen], plugins=[watching])
+    return watching
