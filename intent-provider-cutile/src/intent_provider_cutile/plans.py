@@ -38,6 +38,7 @@ PLANS: Final = PlanTable(
         Sized(lanes=8192, knobs=()),
         Sized(lanes=32768, knobs=settings(num_worker_warps=8)),
     ),
+    ragged=Sized(lanes=512, knobs=()),
     transposed=settings(num_worker_warps=8),
     resident=8192,
     walks=(

@@ -336,7 +336,7 @@ class Context:
         Their lanes are not those of the coordinates ``at``.
         """
         if block == 1:
-            return Point(start, low=const(0), high=e - 1)
+            return self._one_member(start, e, frame)
         dim = self.lane_dim(label, block, self.used_dims(at, frame), before)
         lane = self.emitter.pointwise("add", start, self.emitter.lane(dim), name=label)
         if self.is_divisible(e, block):
@@ -347,6 +347,14 @@ class Context:
     def next_buffer(self) -> int:
         """A fresh buffer id, unique in the program."""
         self.emitter.next_id += 1
+    def _one_member(self, start: ph.Fragment, e: Extent, frame: Frame) -> Point:
+        """The member that a loop is at; where lanes have different extents, some have no such member."""
+        extent = None if e.launch_visible else self.extent(e, frame).fragment
+        if extent is None or extent.uniform:
+            return Point(start, low=const(0), high=e - 1)
+        member = self.emitter.compare("lt", start, extent)
+        return Point(start, frozenset({member}), const(0), e - 1)
+
         return self.emitter.next_id
 
     # -- memory ---------------------------------------------------------------------------------------------------

@@ -1,10 +1,15 @@
-"""Parallel points that steer control: their block must be 1."""
+"""Parallel points that steer control: their block must be 1.
+
+A run-time number of members is no control where the members are read, computed with, reduced or stored: points that
+share an instance walk together as far as the longest of them, and the others mask what they do not have.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from intent import kir
+from intent.construct.alias import alias_class
 from intent.construct.demand import AxisKey
 from intent.construct.effects import Effects
 from intent.construct.units import Unit
@@ -56,4 +61,27 @@ def _steers(effects: Effects, op: kir.Op, tainted: set[int]) -> bool:
         return op.condition.id in tainted and any(
             isinstance(o, kir.For | kir.While | kir.If) for r in regions_of(op) for o in walk(r)
         )
-    return any(not e.launch_visible for r in op.results for e in r.shape)
+    return any(_counted(r) and not _walked_together(effects, op, r) for r in op.results)
+
+
+_BY_MEMBER = (
+    kir.Iota, kir.Pointwise, kir.Cast, kir.Bitcast, kir.Broadcast, kir.Transpose, kir.Gather, kir.Load, kir.Reduce,
+)  # fmt: skip
+"""What gives or takes members one by one, or walks them inside an instance in any order."""
+
+
+def _counted(value: kir.Value) -> bool:
+    """Whether it depends on data how many elements the value has."""
+    return any(not e.launch_visible for e in value.shape)
+
+
+def _walked_together(effects: Effects, op: kir.Op, value: kir.Value) -> bool:
+    """Whether points with different numbers of members can have ``value``, a result of ``op``, side by side."""
+    if isinstance(op, kir.Load) and op.source.mutable and alias_class(op.source) in effects.written:
+        return False  # held at its place, in whole lanes
+    users = effects.users[value.id]
+    return isinstance(op, _BY_MEMBER) and not effects.yielding[value.id] and all(
+        isinstance(user, _BY_MEMBER)
+        or (isinstance(user, kir.Store) and alias_class(user.target) not in effects.read)
+        for user in users
+    )  # fmt: skip

@@ -128,9 +128,24 @@ def walk_axes(
             point = c.resident_point(label, e, inner.size, taken, frame, before)
         else:
             step = inner.size
-            loop = open_loop(c, c.emitter.index(0), c.extent(e, frame).fragment, c.emitter.index(step), label)
+            end = _longest(c, c.extent(e, frame))
+            loop = open_loop(c, c.emitter.index(0), end, c.emitter.index(step), label)
             loops.append(loop)
             point = c.block_point(loop.counter, label, e, step, taken, frame, before)
         points[key] = point
     entered = points.values()
     return Walk(points, loops, c.emitter.union(p.fragment for p in entered), members_of(entered))
+
+
+def _longest(c: Context, count: Point) -> ph.Fragment:
+    """The end of a loop over as many members as each lane has: that of the longest one, the others mask the rest.
+
+    Lanes that are no logical point have no members.
+    """
+    end = count.fragment
+    if end.uniform:
+        return end
+    test = c.emitter.conjunction(count.members)
+    if test is not None:
+        end = c.emitter.pointwise("select", test, end, c.emitter.index(0))
+    return c.emitter.emit(ph.Reduce, ((INDEX, ()),), operands=(end,), dims=end.dims, kind="max")[0]

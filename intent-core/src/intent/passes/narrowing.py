@@ -46,6 +46,8 @@ def _narrow(b: Builder, loop: ph.Loop, permissions: Permissions) -> bool:
     begin, end = loop.begin, loop.end
     why: dict[str, list[ph.Fragment]] = {"begin": [], "end": []}
     for test in found:
+        if own_lengths(b, loop, test):
+            continue
         wanted = ranges.can_hold(test) or Range()
         if wanted.high is not None and (beyond := ranges.shifted(wanted.high, 1)) != loop.end:
             end = b.pointwise("minimum", end, beyond)
@@ -61,6 +63,24 @@ def _narrow(b: Builder, loop: ph.Loop, permissions: Permissions) -> bool:
     if narrowed:
         b.append(replace(loop, begin=begin, end=end, narrowed=(*loop.narrowed, *narrowed)))
     return bool(narrowed)
+
+
+def own_lengths(b: Builder, loop: ph.Loop, test: ph.Fragment) -> bool:
+    """Whether the test says which lanes still have a member of a loop that ends where the longest of them does."""
+    op = b.known.definition.get(b.known.plain(test).id)
+    end = b.known.definition.get(loop.end.id)
+    if (
+        not isinstance(op, ph.Pointwise)
+        or op.fn != "lt"
+        or not isinstance(end, ph.Reduce)
+        or end.kind != "max"
+    ):
+        return False
+    length = b.known.plain(end.operands[0])
+    chosen = b.known.definition.get(length.id)
+    if isinstance(chosen, ph.Pointwise) and chosen.fn == "select":
+        length = b.known.plain(chosen.operands[1])
+    return b.known.plain(op.operands[1]) == length
 
 
 def first_at(b: Builder, ranges: Ranges, loop: ph.Loop, low: ph.Fragment) -> ph.Fragment:

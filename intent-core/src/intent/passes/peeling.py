@@ -21,8 +21,8 @@ from typing import Final
 
 from intent import physical as ph
 from intent.passes.building import Builder
-from intent.passes.copying import Copier
-from intent.passes.narrowing import first_at, inside, tests
+from intent.passes.copying import Copier, guarded
+from intent.passes.narrowing import first_at, inside, own_lengths, tests
 from intent.passes.permissions import Permissions
 from intent.passes.ranges import Range, Ranges
 from intent.passes.rewriting import rewrite_loops
@@ -92,7 +92,11 @@ def _found(b: Builder, loop: ph.Loop, ranges: Ranges, wide: int) -> dict[ph.Frag
     """Wide tests that something reads, and where they hold on all lanes: on one side of a bound."""
     found = {}
     for test in tests(b, loop):
-        if prod(d.size for d in test.dims) >= wide and _masks(loop, test):
+        if (
+            prod(d.size for d in test.dims) >= wide
+            and _masks(b, loop, test)
+            and not own_lengths(b, loop, test)
+        ):
             held = ranges.must_hold(test)
             if held is not None and (held.low is None) != (held.high is None):
                 found[test] = held
@@ -119,9 +123,18 @@ def _may_be_copied(loop: ph.Loop) -> bool:
     )
 
 
-def _masks(loop: ph.Loop, test: ph.Fragment) -> bool:
-    """Whether anything in the body reads the test: one that nothing reads is not worth a loop."""
-    return any(test in operands_of(op) for op in walk(loop.body))
+def _masks(b: Builder, loop: ph.Loop, test: ph.Fragment) -> bool:
+    """Whether the body would do without the test: what only decides about accesses that keep it is not worth a loop."""
+    reading = {test.id}
+    for op in walk(loop.body):
+        used = {f.id for f in operands_of(op)} & reading
+        if not used:
+            continue
+        if isinstance(op, ph.Broadcast) or (isinstance(op, ph.Pointwise) and op.fn == "and"):
+            reading |= {r.id for r in op.results}
+        elif not (isinstance(op, ph.Load | ph.Store) and guarded(b, loop.body.args[0], op)):
+            return True
+    return False
 
 
 def _beyond(b: Builder, ranges: Ranges, loop: ph.Loop, high: ph.Fragment) -> ph.Fragment:

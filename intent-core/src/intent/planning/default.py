@@ -6,9 +6,10 @@
 2. Instances own the axes along which they share no work; where there is none, one instance does it all once. A reduced
    axis that fits is resident, so that a row is read once; short rows share an instance. A longer one is walked in
    blocks.
-3. Where memory runs along an owned axis instead of the reduced one (a column sum), that axis gets the lanes.
-4. The bins of a histogram are all in lanes of one instance where they fit, and the values are walked in blocks.
-5. Everything else is pointwise: a few KB of the widest array an instance along the innermost axis, a square
+3. Where each point walks a range of its own that data gives, short ones share an instance (``ragged``).
+4. Where memory runs along an owned axis instead of the reduced one (a column sum), that axis gets the lanes.
+5. The bins of a histogram are all in lanes of one instance where they fit, and the values are walked in blocks.
+6. Everything else is pointwise: a few KB of the widest array an instance along the innermost axis, a square
    where different accesses find different axes contiguous.
 
 The sizes and the compiler's settings are the provider's: :class:`intent.provider.PlanTable` says which there are.
@@ -30,6 +31,7 @@ from intent.planning.collisions import arranged
 from intent.planning.counting import bins_in_lanes, histograms_of, values_of
 from intent.planning.legal import bound_of, divisible, legal, must_be_whole, power_of_two, size_of
 from intent.planning.tiles import narrow, native, of_matrices, tile_of
+from intent.planning.ragged import LEAST, average, counted_axes
 from intent.planning.widest import fitted
 from intent.provider import Capabilities, ChainTile, Knobs, MatrixTile, Walk
 from intent.types import Extent
@@ -193,6 +195,9 @@ class _Planner:
             return self._state_group(group, inner, walked, products)
         if walked or len(owned) < len(group.axes):
             return self._row_group(group, inner, owned, walked)
+        counted = self._counted(group, walked)
+        if counted:
+            return self._ragged_group(group, inner, owned, counted)
         return self._pointwise_group(group, inner)
 
     def _producers(self, group: Group) -> list[kir.Op]:
@@ -365,6 +370,39 @@ class _Planner:
 
     def _fit(self, group: Group, inner: dict[str, Inner], inside: set[str]) -> int:
         """Keep the lanes of all axes walked together within one fragment; the contiguous axis is served first."""
+    def _counted(self, group: Group, walked: set[str]) -> set[str]:
+        """Labels of axes inside the group's instances of which only data says how many members they have."""
+        label = self.analysis.classes.label
+        stores = [op for unit in group.units for op, _ in unit.writes if isinstance(op, kir.Store)]
+        stored = {label((op.value.id, k)) for op in stores for k in range(op.value.rank)}
+        return counted_axes(self.analysis) & (walked | stored)
+
+    def _ragged_group(
+        self, group: Group, inner: dict[str, Inner], owned: list[GroupAxis], counted: set[str]
+    ) -> GroupPlan:
+        """Points that walk data's own ranges: several short ones share an instance, as long as the longest of them."""
+        points = prod(max(1, self._size(a.extent)) for a in owned)
+        inside = self._walked(group) | counted | {a.label.split(".")[0] for a in group.axes if not a.owned}
+        lanes, block, knobs = (
+            self.table.ragged.lanes,
+            1,
+            self.table.row_knobs(self._fit(group, inner, inside)),
+        )
+        if inside == counted and len(counted) == 1:
+            (label,) = counted
+            mean = average(self.analysis, label, self.extents, points)
+            if mean is not None:
+                inner[label] = serial(min(lanes, max(LEAST, power_of_two(mean))))
+                block, knobs = lanes // inner[label].size, self.table.ragged.knobs
+        instance = []
+        for axis in owned:
+            shared = axis is owned[-1] and not axis.single
+            rows = min(block, power_of_two(self._size(axis.extent))) if shared else 1
+            self._divide(axis.extent, rows)
+            instance.append((axis.label, rows))
+        self.asked.append(knobs)
+        return GroupPlan(instance=tuple(instance), inner=tuple(inner.items()))
+
         last = self._last_labels(group)
         most = max(self.table.resident, *(walk.block for walk in self.table.walks))
         width = 1

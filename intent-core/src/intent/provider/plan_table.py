@@ -87,6 +87,7 @@ class PlanTable:
     the tile of wider ones, and the settings of products that are spelled out. ``rows``: of row programs by their size,
     and of those that are walked where ``walks`` has none; ``columns``, ``pointwise`` and ``transposed``: of the others.
 
+    ``ragged``: lanes of an instance whose points have numbers of members of their own.
     ``resident``: lanes up to which a row is held at once, ``masked``: the same for rows that do not fill their lanes
     (None: as many); ``walks``: how a longer one is walked; ``counting``: how the values of a histogram are.
     ``short_rows``: elements that short rows have together. ``pointwise_bytes``: of the widest array in a pointwise
@@ -101,6 +102,7 @@ class PlanTable:
     exact: MatrixTile = MatrixTile(rows=64, columns=64, summed=32, whole=32)
     rows: tuple[Sized, ...] = (Sized(lanes=0, knobs=()),)
     columns: Knobs = ()
+    ragged: Sized = Sized(lanes=128, knobs=())
     pointwise: Knobs = ()
     transposed: Knobs = ()
     resident: int = 32768
