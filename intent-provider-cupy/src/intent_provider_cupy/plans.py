@@ -30,8 +30,8 @@ PLANS: Final = PlanTable(
         ChainTile(knobs=_LONG_HEAD),
     ),
     exact=MatrixTile(rows=64, columns=64, summed=32, whole=32, knobs=_PLAIN),
-    # 32 elements a thread, from 8192 elements on more threads.
     ragged=Sized(lanes=128, knobs=settings(num_warps=1)),
+    # 32 elements a thread, from 8192 elements on more threads.
     rows=(
         Sized(lanes=1024, knobs=settings(num_warps=1)),
         Sized(lanes=2048, knobs=settings(num_warps=2)),

@@ -344,9 +344,6 @@ class Context:
         member = self.emitter.compare("lt", lane, self.extent(e, frame).fragment)
         return Point(lane, frozenset({member}), const(0), e - 1)
 
-    def next_buffer(self) -> int:
-        """A fresh buffer id, unique in the program."""
-        self.emitter.next_id += 1
     def _one_member(self, start: ph.Fragment, e: Extent, frame: Frame) -> Point:
         """The member that a loop is at; where lanes have different extents, some have no such member."""
         extent = None if e.launch_visible else self.extent(e, frame).fragment
@@ -355,6 +352,9 @@ class Context:
         member = self.emitter.compare("lt", start, extent)
         return Point(start, frozenset({member}), const(0), e - 1)
 
+    def next_buffer(self) -> int:
+        """A fresh buffer id, unique in the program."""
+        self.emitter.next_id += 1
         return self.emitter.next_id
 
     # -- memory ---------------------------------------------------------------------------------------------------

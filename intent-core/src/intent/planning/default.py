@@ -30,8 +30,8 @@ from intent.planning.chained import HEAD, LONGEST_HEAD, Chain, chain_of, heads_o
 from intent.planning.collisions import arranged
 from intent.planning.counting import bins_in_lanes, histograms_of, values_of
 from intent.planning.legal import bound_of, divisible, legal, must_be_whole, power_of_two, size_of
-from intent.planning.tiles import narrow, native, of_matrices, tile_of
 from intent.planning.ragged import LEAST, average, counted_axes
+from intent.planning.tiles import narrow, native, of_matrices, tile_of
 from intent.planning.widest import fitted
 from intent.provider import Capabilities, ChainTile, Knobs, MatrixTile, Walk
 from intent.types import Extent
@@ -193,11 +193,11 @@ class _Planner:
         products = self._contractions(group)
         if products and all(native(op, self.capabilities) for op in products):
             return self._state_group(group, inner, walked, products)
-        if walked or len(owned) < len(group.axes):
-            return self._row_group(group, inner, owned, walked)
         counted = self._counted(group, walked)
         if counted:
             return self._ragged_group(group, inner, owned, counted)
+        if walked or len(owned) < len(group.axes):
+            return self._row_group(group, inner, owned, walked)
         return self._pointwise_group(group, inner)
 
     def _producers(self, group: Group) -> list[kir.Op]:
@@ -368,8 +368,6 @@ class _Planner:
         self.asked.append(knobs)
         return GroupPlan(instance=tuple(instance), inner=tuple(inner.items()))
 
-    def _fit(self, group: Group, inner: dict[str, Inner], inside: set[str]) -> int:
-        """Keep the lanes of all axes walked together within one fragment; the contiguous axis is served first."""
     def _counted(self, group: Group, walked: set[str]) -> set[str]:
         """Labels of axes inside the group's instances of which only data says how many members they have."""
         label = self.analysis.classes.label
@@ -403,6 +401,8 @@ class _Planner:
         self.asked.append(knobs)
         return GroupPlan(instance=tuple(instance), inner=tuple(inner.items()))
 
+    def _fit(self, group: Group, inner: dict[str, Inner], inside: set[str]) -> int:
+        """Keep the lanes of all axes walked together within one fragment; the contiguous axis is served first."""
         last = self._last_labels(group)
         most = max(self.table.resident, *(walk.block for walk in self.table.walks))
         width = 1

@@ -101,8 +101,8 @@ class PlanTable:
     chains: tuple[ChainTile, ...] = (ChainTile(rows=64, masked=True), ChainTile())
     exact: MatrixTile = MatrixTile(rows=64, columns=64, summed=32, whole=32)
     rows: tuple[Sized, ...] = (Sized(lanes=0, knobs=()),)
-    columns: Knobs = ()
     ragged: Sized = Sized(lanes=128, knobs=())
+    columns: Knobs = ()
     pointwise: Knobs = ()
     transposed: Knobs = ()
     resident: int = 32768
