@@ -46,8 +46,8 @@ def recording(index="i"):
     seen: list[tuple] = []
     signatures: list[Signature] = []
 
-    def emitted(program):
-        made = emit(program)
+    def emitted(program, shared):
+        made = emit(program, shared)
         signatures.append(made.signature)
         return made
 
@@ -151,8 +151,8 @@ def test_too_much_shared_memory_is_a_capability_error(monkeypatch):
     with recording() as (torch, _, seen, _):
         within = launch.emit
 
-        def greedy(program):
-            made = within(program)
+        def greedy(program, shared):
+            made = within(program, shared)
             return replace(made, signature=replace(made.signature, shared_bytes=1 << 20))
 
         monkeypatch.setattr(launch, "emit", greedy)

@@ -11,7 +11,7 @@ from intent.diagnostics import BuildFailure
 from intent.provider import Binary, Source
 from intent_provider_cupy.blame import failure
 from intent_provider_cupy.emit import emit
-from intent_provider_cupy.emit.interface import Layout, specialised
+from intent_provider_cupy.emit.interface import Layout, Signature, specialised
 from intent_provider_cupy.toolkit import PROVIDER, nvrtc
 
 OPTIONS: Final = ("--std=c++17", "--fmad=true", "--ftz=false", "--generate-line-info")
@@ -32,10 +32,15 @@ def build(source: Source, target: str) -> Binary:
     return Binary(source=source, target=target, code=code, listing=_compiled(source, target, "PTX").decode())
 
 
-def cubin(source: Source, target: str, layout: Layout | None = None) -> bytes:
-    """A cubin for arguments of ``layout``, by default the layout that the text shows. Raises as :func:`build`."""
+def cubin(
+    source: Source, target: str, layout: Layout | None = None, signature: Signature | None = None
+) -> bytes:
+    """A cubin for arguments of ``layout``, by default the layout that the text shows. Raises as :func:`build`.
+
+    ``signature``: of the text, if it was emitted for less shared memory than others.
+    """
     if layout is not None:
-        text = specialised(source.text, emit(source.program).signature, layout)
+        text = specialised(source.text, signature or emit(source.program).signature, layout)
         source = Source(text=text, entry=source.entry, suffix=source.suffix, program=source.program)
     return _compiled(source, target, "CUBIN")
 

@@ -6,6 +6,8 @@ workspace from that library's pool reach a launcher through the invocation.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from intent.provider import Invocation, Source
 from intent.provider.cuda.binding import Build, Packing, packing
 from intent.provider.cuda.launcher import CudaLauncher, argument_of, open_device
@@ -30,7 +32,10 @@ class CuPyLauncher(CudaLauncher[Layout]):
     def __init__(self, source: Source, device: str) -> None:
         opened = open_device(device, PROVIDER)
         nvrtc()
-        self._signature = emit(source.program).signature
+        # Tiles may have to be fewer than in the source, which is written for the GPUs with most shared memory.
+        emitted = emit(source.program, opened.shared_bytes)
+        self._signature = emitted.signature
+        source = replace(source, text=emitted.text)
         super().__init__(source, self._signature, opened)
 
     def layout(self, invocation: Invocation) -> Layout:
@@ -42,7 +47,7 @@ class CuPyLauncher(CudaLauncher[Layout]):
         signature = self._signature
         if signature.shared_bytes > self.device.shared_bytes:
             raise too_much_shared(signature.shared_bytes, self.device.shared_bytes)
-        code = cubin(self.source, target_of(self.device.capability), layout)
+        code = cubin(self.source, target_of(self.device.capability), layout, signature)
         build = Build(
             function=self.device.load(code, self.source.entry, signature.shared_bytes),
             threads=signature.threads,

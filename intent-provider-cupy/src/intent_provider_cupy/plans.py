@@ -19,7 +19,8 @@ PLANS: Final = PlanTable(
     warps="num_warps",
     warp_counts=(1, 2, 4, 8, 16, 32),
     matrix=(
-        MatrixTile(columns=256, least=256, tiles=64, knobs=settings(num_warps=8, num_stages=3)),
+        # Four stages, so that the products of one pass are under way while the next begins.
+        MatrixTile(columns=256, least=256, tiles=64, knobs=settings(num_warps=8, num_stages=4)),
         MatrixTile(knobs=_PLAIN),
     ),
     chains=(

@@ -82,6 +82,8 @@ class Body:
         """Operations that are written elsewhere: what a pipeline copies ahead."""
         self.staged: dict[int, tuple[Tile, str]] = {}
         """Operands that stand in a tile: the tile, and the text ("... + ") of where among its copies, or ""."""
+        self.flying: dict[int, int] = {}
+        """Contractions of the loop at hand that are still under way in its next pass, with their carries' numbers."""
         self.copies: dict[int, Callable[[], None]] = {}
         """What writes the copies of a pipeline, by the contraction that they may stand beside."""
         self.carries: set[int] = set()

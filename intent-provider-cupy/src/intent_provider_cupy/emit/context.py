@@ -24,6 +24,8 @@ class Context:
     threads: int
     widest: int = 16
     stages: int = 1
+    most_tiles: int = 0
+    """Most bytes of all tiles at one time."""
     tensor_cores: bool = False
     """Whether some contraction runs on tensor cores."""
     program_id: str = ""

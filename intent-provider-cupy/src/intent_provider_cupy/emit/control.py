@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from intent.physical import Fragment, If, Loop, Region, While
 from intent.types import Span
-from intent_provider_cupy.emit import pipeline, resident
+from intent_provider_cupy.emit import flight, pipeline, resident
 from intent_provider_cupy.emit.literals import c_type, typed
 from intent_provider_cupy.emit.loops import Variable
 from intent_provider_cupy.emit.pipeline import Pipeline
@@ -34,7 +34,9 @@ def loop(body: Body, op: Loop) -> None:
         if ahead is not None:
             _begin(body, ahead, op)
             pipeline.fill_first(body, ahead, op, begin, end, step)
-        with body.block(head, op.span):
+            for carry in ahead.flying.values():
+                flight.begin(body, carries[carry])
+        with body.block(head, op.span), _flying(body, ahead):
             if ahead is not None:
                 pipeline.advance(body, ahead, op, name, end, step)
             body.put(iv, Value(text=name, prec=Prec.ATOM, dtype=iv.dtype, width=width), main)
@@ -44,6 +46,16 @@ def loop(body: Body, op: Loop) -> None:
             _assign(body, op.body.yields, op.body.args[1:], carries, op.span)
             if ahead is not None:
                 pipeline.turn(body, ahead)
+        for carry in ahead.flying.values() if ahead is not None else ():
+            flight.end(body, carries[carry])
+
+
+@contextmanager
+def _flying(body: Body, ahead: Pipeline | None) -> Iterator[None]:
+    """Around the passes of a loop."""
+    before, body.flying = body.flying, ahead.flying if ahead is not None else {}
+    yield
+    body.flying = before
 
 
 def _begin(body: Body, ahead: Pipeline, op: Loop) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from intent.physical import Dim
 from intent_provider_cupy.emit.layout import Table
 from intent_provider_cupy.emit.loops import Variable
 from intent_provider_cupy.emit.products import GROUP_BITS, GROUP_ROWS, Product, in_groups
-from intent_provider_cupy.emit.tile import PIECE_BYTES, Operand, Placed
+from intent_provider_cupy.emit.tile import PIECE_BYTES, Operand, Placed, Tile
 
 if TYPE_CHECKING:
     from intent_provider_cupy.emit.body import Body
@@ -38,9 +39,19 @@ def _columns(product: Product, table: Table) -> int:
 def reads(product: Product, rows: Operand, columns: Placed, sums: Variable, table: Table) -> bool:
     """Whether groups can add the product of these operands to the sums."""
     rows_first = sums.dims == (product.row_dim, product.column_dim)
-    tiles = [o.tile for o in (rows, columns) if isinstance(o, Placed)]
-    wide = all(t.width * t.element_bytes >= _LEAST_BYTES for t in tiles)
+    wide = all(_wide(o.tile) for o in (rows, columns) if isinstance(o, Placed))
     return grouped(product, table) and rows_first and wide
+
+
+def fits(body: Body, product: Product, tiles: Sequence[Tile]) -> bool:
+    """Whether groups can add the product of operands in these tiles to sums that stand in registers."""
+    table = body.placing.table_of(product.op)
+    rows_first = table.looped(product.op.result.dims) == (product.row_dim, product.column_dim)
+    return grouped(product, table) and rows_first and all(_wide(t) for t in tiles)
+
+
+def _wide(tile: Tile) -> bool:
+    return tile.width * tile.element_bytes >= _LEAST_BYTES
 
 
 def start(body: Body, product: Product, rows: Operand, columns: Placed, sums: Variable, table: Table) -> None:
@@ -59,7 +70,7 @@ def start(body: Body, product: Product, rows: Operand, columns: Placed, sums: Va
         setup = f"{columns.tile.type} {left}[8]; "
         setup += f"it_rows({left}, {rows.name}[2 * {i}], {rows.name}[2 * {i} + 1], {step}); "
     flags += [_turned(columns, n), columns.tile.type]
-    line(f"it_begin_groups({sums.name});")
+    line("it_follow_groups();" if product.op.id in body.flying else f"it_begin_groups({sums.name});")
     line(f"it_each({step}, {k.size // product.depth}) it_each({i}, {table.registers(m) // 2}) {{")
     with body.writer.block():
         if setup:

@@ -31,12 +31,14 @@ from intent_provider_cupy.spelling import PROVIDER
 
 MOST_SHARED = 227 * 1024
 """Most bytes of shared memory that a block of any target can have."""
+TILES_LIMITS = (200 * 1024, 160 * 1024, 96 * 1024, 48 * 1024)
+"""Most bytes of all tiles at one time, the first that leaves room for what is exchanged."""
 
 
 class KernelEmitter:
-    """Emits one program."""
+    """Emits one program, with at most ``tiles`` bytes of tiles that are copied ahead."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, tiles: int) -> None:
         self._program = program
         self._namer = namer()
         self.entry = self._namer.fresh(program.name)
@@ -50,6 +52,7 @@ class KernelEmitter:
             namer=self._namer, signature=self._builder, bounds=self._bounds, scalars=self._scalars, extents=extents,
             scratch=Scratch(), threads=threads_for(program.segments, knobs),
             stages=knobs.get("num_stages", 1), widest=knobs.get("vector_bytes", ACCESS_BYTES),
+            most_tiles=tiles,
         )  # fmt: skip
 
     def emit(self) -> Emitted:
@@ -57,12 +60,6 @@ class KernelEmitter:
         body = Writer(1)
         self._dispatch(body)
         scratch = self._context.scratch
-        if scratch.total > MOST_SHARED:
-            raise CapabilityError(
-                PROVIDER, capability="fragments that exchange this much",
-                needed=f"{scratch.total} bytes of shared memory",
-                offered=[f"{MOST_SHARED} bytes"],
-            )  # fmt: skip
         signature = Signature(
             parameters=self._builder.parameters(self._program.params),
             threads=self._context.threads,
@@ -160,9 +157,22 @@ def _mentions(lines: list[str], name: str) -> bool:
     return any(word.search(line) for line in lines if not line.lstrip().startswith("//"))
 
 
-def emit(program: Program) -> Emitted:
-    """The program as CUDA C++ text. Deterministic. Raises CapabilityError for what cannot be said."""
-    return KernelEmitter(program).emit()
+def emit(program: Program, shared: int = MOST_SHARED) -> Emitted:
+    """The program as CUDA C++ text for blocks of at most ``shared`` bytes of shared memory, if it can do with them.
+
+    Deterministic. Raises CapabilityError for what cannot be said.
+    """
+    for tiles in TILES_LIMITS:
+        emitted = KernelEmitter(program, tiles).emit()
+        if emitted.signature.shared_bytes <= shared:
+            return emitted
+    if emitted.signature.shared_bytes > MOST_SHARED:
+        raise CapabilityError(
+            PROVIDER, capability="fragments that exchange this much",
+            needed=f"{emitted.signature.shared_bytes} bytes of shared memory",
+            offered=[f"{MOST_SHARED} bytes"],
+        )  # fmt: skip
+    return emitted
 
 
 __all__ = ["Emitted", "emit"]

@@ -30,7 +30,7 @@ from intent.physical import (
     View,
 )
 from intent.physical.walk import operands_of, regions_of, walk
-from intent_provider_cupy.emit import access, groups, vectored
+from intent_provider_cupy.emit import access, flight, groups, vectored
 from intent_provider_cupy.emit.hazards import may_meet
 from intent_provider_cupy.emit.literals import c_type, literal, typed
 from intent_provider_cupy.emit.products import Product
@@ -42,10 +42,6 @@ if TYPE_CHECKING:
     from intent_provider_cupy.emit.body import Body
 
 _PURE = (Constant, LaunchValue, Argument, Lane, Pointwise, Cast, Bitcast, Broadcast)
-SHARED_LIMIT = 160 * 1024
-"""Most bytes of the tiles of one loop: what a block may have on every target."""
-TILES_LIMIT = 200 * 1024
-"""Most bytes of all tiles at one time; an exchange needs room too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,13 +56,26 @@ class Staged:
 
 @dataclass(frozen=True, kw_only=True)
 class Pipeline:
-    """The operands of one loop that are copied ahead, and the operations that only their addresses need."""
+    """The operands of one loop that are copied ahead, and the operations that only their addresses need.
+
+    ``flying``: see :func:`flight.flying`; ``lag``: how many passes back the copies that a pass starts may go.
+    """
 
     staged: tuple[Staged, ...]
     addresses: tuple[Op, ...]
     hidden: frozenset[int]
     stages: int
     slot: str
+    flying: dict[int, int]
+
+    @property
+    def lag(self) -> int:
+        return flight.LAG if self.flying else 1
+
+    @property
+    def ahead(self) -> int:
+        """How many passes ahead tiles are copied."""
+        return self.stages - self.lag
 
 
 def pipeline_of(body: Body, loop: Loop) -> Pipeline | None:
@@ -96,7 +105,7 @@ def pipeline_of(body: Body, loop: Loop) -> Pipeline | None:
                 found.append(Staged(load=load, product=product, tile=tile, vector=vector))
                 addresses.update((o.id, o) for o in needed)
     size = sum(s.tile.bytes for s in found)
-    room = min(SHARED_LIMIT, TILES_LIMIT - body.context.scratch.tiled)
+    room = body.context.most_tiles - body.context.scratch.tiled
     stages = min(body.context.stages, room // size) if size else 0
     if stages < 2:
         return None
@@ -104,6 +113,7 @@ def pipeline_of(body: Body, loop: Loop) -> Pipeline | None:
     return Pipeline(
         staged=tuple(found), addresses=ordered, hidden=_hidden(loop, ordered, found), stages=stages,
         slot=body.context.namer.fresh("slot"),
+        flying=flight.flying(body, loop, [(s.product, s.tile) for s in found], stages),
     )  # fmt: skip
 
 
@@ -177,9 +187,9 @@ def declare(body: Body, pipeline: Pipeline) -> None:
 
 
 def fill_first(body: Body, pipeline: Pipeline, loop: Loop, begin: Value, end: Value, step: Value) -> None:
-    """Start the copies of all stages but one."""
+    """Start the copies of the first passes."""
     stage = body.context.namer.fresh("stage")
-    body.writer.line(f"it_each({stage}, {pipeline.stages - 1}) {{")
+    body.writer.line(f"it_each({stage}, {pipeline.ahead}) {{")
     with body.writer.block():
         ahead = f"{begin.at(Prec.SUM)} + {stage} * {step.at(Prec.UNARY)}" if begin.text != "0" else None
         ahead = ahead or f"{stage} * {step.at(Prec.UNARY)}"
@@ -190,7 +200,7 @@ def fill_first(body: Body, pipeline: Pipeline, loop: Loop, begin: Value, end: Va
 def advance(body: Body, pipeline: Pipeline, loop: Loop, index: str, end: Value, step: Value) -> None:
     """At the head of a pass: wait for its tiles. The copies of a later one start beside the first product of tiles."""
     body.flush()
-    body.writer.line(f"it_wait_async<{pipeline.stages - 2}>();")
+    body.writer.line(f"it_wait_async<{pipeline.ahead - 1}>();")
     for product in {s.product.op.id: s.product for s in pipeline.staged}.values():
         if groups.grouped(product, body.placing.table_of(product.op)):
             body.writer.line("it_show_groups();")
@@ -202,13 +212,14 @@ def advance(body: Body, pipeline: Pipeline, loop: Loop, index: str, end: Value, 
 
 
 def _ahead(body: Body, pipeline: Pipeline, loop: Loop, index: str, end: Value, step: Value) -> None:
-    """The copies of a later pass, into the tiles that the pass before this one has left."""
-    ahead_by = pipeline.stages - 1
+    """The copies of a later pass, into the tiles that an earlier one (``lag`` passes back) has left."""
+    ahead_by, lag = pipeline.ahead, pipeline.lag
     body.flush()
     body.writer.line("{")
     with body.writer.block():
         free = body.context.namer.fresh("free")
-        body.writer.line(f"const int {free} = {pipeline.slot} == 0 ? {ahead_by} : {pipeline.slot} - 1;")
+        where = f"{pipeline.slot} == 0 ? " if lag == 1 else f"{pipeline.slot} < {lag} ? {pipeline.slot} + "
+        body.writer.line(f"const int {free} = {where}{ahead_by} : {pipeline.slot} - {lag};")
         distance = step.text if ahead_by == 1 else f"{ahead_by} * {step.at(Prec.UNARY)}"
         _issue(body, pipeline, loop, f"{index} + {distance}", end, free)
 

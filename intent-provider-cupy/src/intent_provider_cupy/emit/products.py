@@ -114,13 +114,24 @@ def _on_tensor_cores(
     m, n = free_dims(op, rows), free_dims(op, columns)
     if len(m) != 1 or len(n) != 1 or m == n or m[0].size < 16 or n[0].size < 8 or op.dims[0].size < depth:
         return None
-    if not _placed(m[0], n[0], places, thread_bits, walked):
+    if not _placed(m[0], n[0], places, thread_bits, walked, grouped=fed.is_float):
         return None
     return Product(op=op, kind="tensor", rows=rows, columns=columns, depth=depth, fed=fed)
 
 
-def _placed(m: Dim, n: Dim, places: dict[Dim, Bits], thread_bits: int, walked: AbstractSet[Dim]) -> bool:
-    """Give both dims their places, unless one of them has others already."""
+def _placed(
+    m: Dim,
+    n: Dim,
+    places: dict[Dim, Bits],
+    thread_bits: int,
+    walked: AbstractSet[Dim],
+    *,
+    grouped: bool = False,
+) -> bool:
+    """Give both dims their places, unless one of them has others already.
+
+    ``grouped``: the target may have groups for operands of this type.
+    """
     if m in places and not _fits(places[m], _ROWS):
         return False
     if n in places and not _fits(places[n], _COLUMNS):
@@ -137,7 +148,8 @@ def _placed(m: Dim, n: Dim, places: dict[Dim, Bits], thread_bits: int, walked: A
     if n in places:
         places[m] = _with_warps(m, first, free[: _room(m, first)])
         return True
-    rows, columns = _split(m, n, len(free), _room(m, first), apart=n in walked)
+    strips = grouped and first != _ROWS
+    rows, columns = _split(m, n, len(free), _room(m, first), apart=n in walked, strips=strips)
     places[m] = _with_warps(m, first, free[:rows])
     places[n] = _with_warps(n, _COLUMNS, free[rows : rows + columns])
     return True
@@ -182,16 +194,18 @@ def _with_warps(dim: Dim, first: Bits, warps: list[int]) -> Bits:
     return (*first, *[None] * rest, *warps)
 
 
-def _split(m: Dim, n: Dim, warps: int, room: int, *, apart: bool) -> tuple[int, int]:
-    """Bits of the warp number for rows and columns: tiles about square, each two columns of tiles wide.
+def _split(m: Dim, n: Dim, warps: int, room: int, *, apart: bool, strips: bool) -> tuple[int, int]:
+    """Bits of the warp number for rows and columns: tiles that read least, each two columns of tiles wide.
 
-    ``room``: most bits for rows; ``apart``: rows first, so that no two warps share a row.
+    ``room``: most bits for rows; ``apart``: rows first, so that no two warps share a row; ``strips``: groups read all
+    their columns again for each strip of :data:`GROUP_ROWS` rows, where warps keep what they have read.
     """
     best, chosen = None, (0, 0)
     for rows in range(min(warps, room) + 1):
         columns = min(warps - rows, max(0, _room(n, _COLUMNS) - 1))
         height, width = m.size >> rows, n.size >> columns
-        cost = (-(rows + columns), -rows if apart else height + width)
+        read = height // GROUP_ROWS * (GROUP_ROWS + width) if strips else height + width
+        cost = (-(rows + columns), -rows if apart else read)
         if best is None or cost < best:
             best, chosen = cost, (rows, columns)
     return chosen

@@ -50,7 +50,8 @@ def multiply(body: Body, product: Product, sums: Variable, table: Table) -> None
     with body.writer.block():
         groups.start(body, product, rows, columns, sums, table)
     body.copies_of(product.op)
-    body.writer.line(f"if constexpr (it_groups) it_wait_groups({sums.name});")
+    wait = f"it_leave_groups<{len(body.flying)}>()" if product.op.id in body.flying else None
+    body.writer.line(f"if constexpr (it_groups) {wait or f'it_wait_groups({sums.name})'};")
     body.writer.line("else {")
     with body.writer.block():
         warps(body, product, rows, columns, sums, table)

@@ -39,12 +39,16 @@ struct Launch {
 
 struct Copy { void* to; const void* from; unsigned bytes; int group; };
 
+struct Later { void (*work)(const void*); int group; alignas(16) unsigned char record[IT_CPU_RECORD]; };
+
 struct Thread {
     Fiber fiber;
     int line = 0;            // where it waits
     bool done = false;
     int committed = 0;
     std::vector<Copy> copies;
+    int later_committed = 0;
+    std::vector<Later> later;
 };
 
 struct Warp {
@@ -221,8 +225,8 @@ void begin_block(unsigned long long block) {
     }
     for (unsigned t = 0; t < launch.threads; ++t) {
         Thread& thread = threads[t];
-        thread.done = false, thread.committed = 0;
-        thread.copies.clear();
+        thread.done = false, thread.committed = thread.later_committed = 0;
+        thread.copies.clear(), thread.later.clear();
         thread.fiber.start(body);
         ready[ready_count++] = t;
     }
@@ -312,6 +316,37 @@ void it_cpu_wait(int groups) {
         }
     }
     self.copies.resize(kept);
+}
+
+void it_cpu_later(void (*work)(const void*), const void* record, unsigned bytes) {
+    Thread& self = threads[running];
+    if (bytes > IT_CPU_RECORD) abort();
+    Later later{work, self.later_committed, {}};
+    memcpy(later.record, record, bytes);
+    self.later.push_back(later);
+}
+
+void it_cpu_commit_later() { ++threads[running].later_committed; }
+
+void it_cpu_wait_later(int groups) {
+    Thread& self = threads[running];
+    std::size_t done = 0;
+    while (done < self.later.size() && self.later[done].group < self.later_committed - groups) {
+        self.later[done].work(self.later[done].record);
+        ++done;
+    }
+    self.later.erase(self.later.begin(), self.later.begin() + static_cast<std::ptrdiff_t>(done));
+}
+
+unsigned long long it_cpu_moment() { return now.epoch; }
+
+void it_cpu_read_since(const void* base, long long offset, unsigned bytes, unsigned long long since, int line) {
+    access(base, offset, bytes, IT_CPU_READ, line);
+    const auto address = reinterpret_cast<std::uintptr_t>(base) + static_cast<std::uintptr_t>(offset);
+    Access other{0, 0};
+    if (!shared_watch.written_since(address, bytes, since, running, other)) return;
+    report->other_thread = static_cast<int>(thread_of(other.stamp)), report->other_line = other.line;
+    fault(RACE, line, "");
 }
 
 // Runs one launch; 0, or the fault that ended it, which `out` describes.

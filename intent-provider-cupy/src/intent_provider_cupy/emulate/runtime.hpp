@@ -8,6 +8,7 @@ struct it_cpu_place { it_cpu_uint3 thread, block, block_dim, grid_dim; };
 
 enum { IT_CPU_READ = 0, IT_CPU_WRITE = 1, IT_CPU_ATOMIC = 2 };   // bits: a write, an indivisible access
 enum { IT_CPU_SLOT = 64 };                                     // bytes that one lane shows to its warp
+enum { IT_CPU_RECORD = 192 };                                  // bytes of what a thread will do later
 
 extern "C" {
 // Of the running thread.
@@ -34,4 +35,12 @@ void it_cpu_piece(const void* base, unsigned bytes, int line);
 void it_cpu_copy(void* to, const void* from, unsigned bytes);
 void it_cpu_commit();
 void it_cpu_wait(int groups);
+
+// Work of the running thread on a copy of `bytes` bytes (at most IT_CPU_RECORD) at `record`, which is done when its group is waited for.
+void it_cpu_later(void (*work)(const void*), const void* record, unsigned bytes);
+void it_cpu_commit_later();
+void it_cpu_wait_later(int groups);
+// Now, for work that reads later; and its access to read, which faults too if anyone has written since.
+unsigned long long it_cpu_moment();
+void it_cpu_read_since(const void* base, long long offset, unsigned bytes, unsigned long long since, int line);
 }

@@ -76,6 +76,17 @@ public:
         return Race::None;
     }
 
+    // Whether anyone has written to a range in a later epoch than `since`, or another thread in that epoch; and who and where.
+    bool written_since(std::uintptr_t address, unsigned bytes, std::uint64_t since, unsigned thread, Access& other) {
+        const std::size_t end = (address - low_ + bytes + grain_ - 1) / grain_;
+        for (std::size_t k = (address - low_) / grain_; k < end; ++k) {
+            other = cell_of(k).written;
+            const std::uint64_t epoch = epoch_of(other.stamp);
+            if (epoch > since || (epoch == since && thread_of(other.stamp) != thread)) return true;
+        }
+        return false;
+    }
+
 private:
     struct Cell { Access written, read; };
     static constexpr std::size_t PAGE = 512;

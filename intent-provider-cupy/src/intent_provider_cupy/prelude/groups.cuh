@@ -31,7 +31,11 @@ template <int H, int W> IT_FN void it_begin_groups(float (&sums)[H][W]) {
     it_pinned(sums);
     asm volatile("wgmma.fence.sync.aligned;" : : : "memory");
 }
+// Further products for sums that are under way.
+IT_FN void it_follow_groups() { asm volatile("wgmma.fence.sync.aligned;" : : : "memory"); }
 IT_FN void it_commit_groups() { asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory"); }
+// Waits until at most COUNT of this thread's commits are under way; the sums stay the products'.
+template <int COUNT> IT_FN void it_leave_groups() { asm volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(COUNT) : "memory"); }
 template <int H, int W> IT_FN void it_wait_groups(float (&sums)[H][W]) {
     asm volatile("wgmma.wait_group.sync.aligned 0;" : : : "memory");
     it_pinned(sums);

@@ -1,0 +1,109 @@
+"""Products that stay under way in the next pass: exact, and whoever is too early is found out."""
+
+from __future__ import annotations
+
+import cupy_kernels as kernels
+import ml_dtypes
+import numpy as np
+import pytest
+from test_tensor_cores import KERNELS, _artifact, choice, emulation
+
+from intent.runtime import variants
+from intent.runtime.cache import Memory
+from intent_provider_cupy.emit import emit
+from intent_provider_cupy.emulate import launcher
+from intent_provider_cupy.emulate.faults import RacingAccess
+
+__all__ = ["choice", "emulation"]
+
+TILES = [(64, 64, 16, 4, 4), (128, 32, 32, 8, 4), (64, 128, 32, 8, 4)]
+PASSES = 7
+
+
+def _given(tile, left, right):
+    rows, columns, summed = tile[:3]
+    m, n, k = rows + 8, columns + 8, PASSES * summed
+    rng = np.random.default_rng(0)
+    dtype = np.float16 if left else ml_dtypes.bfloat16
+    a = rng.integers(-4, 5, (k, m) if left else (m, k)).astype(dtype)
+    b = rng.integers(-4, 5, (n, k) if right else (k, n)).astype(dtype)
+    wide = [x.astype(np.float64) for x in (a.T if left else a, b.T if right else b)]
+    return (m, n, k), a, b, wide[0] @ wide[1]
+
+
+@pytest.mark.parametrize("tile", TILES, ids=str)
+@pytest.mark.parametrize("name", sorted(KERNELS))
+def test_products_of_one_pass_are_under_way_in_the_next(name, tile, choice):
+    kernel, left, right = KERNELS[name]
+    shape, a, b, wanted = _given(tile, left, right)
+    artifact = _artifact(kernel, shape, tile)
+    text = kernels.kernel_text(artifact)
+    assert "it_leave_groups<1>();" in text
+    assert "slot < 2 ? slot + 2 : slot - 2;" in text
+    assert text.count("it_wait_groups(") == 1
+    c = np.full(shape[:2], np.nan, np.float32)
+    artifact(a, b, c)
+    assert len(choice) == 1
+    np.testing.assert_array_equal(c, wanted)
+
+
+def _changed(monkeypatch, old, new):
+    """Let the text be built with a fault."""
+    built = launcher.kernel
+
+    def chosen(text, *rest):
+        assert old in text
+        return built(text.replace(old, new), *rest)
+
+    monkeypatch.setattr(launcher, "kernel", chosen)
+    monkeypatch.setattr(variants, "_VARIANTS", Memory())
+
+
+EARLY = {
+    "the wait leaves the products of the pass before": ("it_leave_groups<1>()", "it_leave_groups<2>()"),
+    "nobody waits before the end": ("it_leave_groups<1>()", "(void)0"),
+    "copies go to the tiles of the pass before": (
+        "slot < 2 ? slot + 2 : slot - 2",
+        "slot == 0 ? 3 : slot - 1",
+    ),
+    "copies go to the tiles at hand": ("slot < 2 ? slot + 2 : slot - 2", "slot"),
+}
+
+
+@pytest.mark.parametrize("fault", EARLY)
+def test_tiles_that_are_overwritten_too_early(fault, monkeypatch):
+    tile = TILES[0]
+    shape, a, b, _ = _given(tile, False, False)
+    _changed(monkeypatch, *EARLY[fault])
+    artifact = _artifact(KERNELS["plain"][0], shape, tile)
+    with pytest.raises(RacingAccess, match="its piece of shared memory races with thread"):
+        artifact(a, b, np.zeros(shape[:2], np.float32))
+
+
+def test_sums_that_are_read_too_early(monkeypatch):
+    tile = TILES[0]
+    shape, a, b, wanted = _given(tile, False, False)
+    _changed(monkeypatch, "it_wait_groups(carry);", "(void)0;")
+    c = np.zeros(shape[:2], np.float32)
+    _artifact(KERNELS["plain"][0], shape, tile)(a, b, c)
+    assert (c != wanted).any()
+
+
+@pytest.mark.parametrize("stages", [2, 3])
+def test_fewer_stages_wait_for_their_own_products(stages):
+    text = kernels.kernel_text(_artifact(KERNELS["plain"][0], (64, 64, 256), (64, 64, 32, 4, stages)))
+    assert "it_leave_groups" not in text
+    assert "it_wait_groups(carry)" in text
+
+
+def test_a_device_with_less_shared_memory_gets_fewer_stages():
+    """The launcher asks for the text again: 16 kilobytes of tiles a stage."""
+    program = _artifact(KERNELS["plain"][0], (256, 256, 512), (64, 64, 64, 4, 4)).program
+    whole = emit(program)
+    assert whole.signature.shared_bytes >= 4 * 16 * 1024
+    assert "it_leave_groups<1>();" in whole.text
+    small = emit(program, 60 * 1024)
+    assert small.signature.shared_bytes <= 60 * 1024
+    assert "it_leave_groups<1>();" not in small.text
+    assert small.signature.parameters == whole.signature.parameters
+    assert emit(program, 1).signature.shared_bytes > 1, "the launcher says that there is too little"
