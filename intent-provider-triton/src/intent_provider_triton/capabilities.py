@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from intent.provider import Capabilities
+from intent_provider_triton.emit.histogram import MOST_BINS
 from intent_provider_triton.emit.literals import TYPES
 from intent_provider_triton.plans import PLANS
 from intent_provider_triton.spelling import ATOMICS, native_functions
@@ -21,6 +22,7 @@ CAPABILITIES: Final = Capabilities(
         }
     ),
     functions=native_functions(),
+    histogram=MOST_BINS,
     atomics=ATOMICS,
     grid_limit=(1 << 31) - 1,
     needs_gpu=True,

@@ -53,6 +53,7 @@ PLANS: Final = PlanTable(
     # Held at once, 32768 lanes fill the registers of a multiprocessor, and nothing is read while it computes. Walked
     # rows that are read again stay in the second-level cache if few instances share a multiprocessor.
     walks=_WALKS,
+    counting=Walk(block=8192, knobs=settings(num_warps=8)),
     columns=settings(num_warps=4),
     pointwise=settings(num_warps=8),
     transposed=settings(num_warps=8),

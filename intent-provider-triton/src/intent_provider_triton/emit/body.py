@@ -19,6 +19,7 @@ from intent.physical import (
     Contract,
     Dim,
     Fence,
+    Histogram,
     If,
     Lane,
     LaunchValue,
@@ -47,7 +48,7 @@ from intent.provider.emission.python import (
 )
 from intent.types import Span
 from intent_provider_triton.casts import cast
-from intent_provider_triton.emit import access, atomics, structured
+from intent_provider_triton.emit import access, atomics, histogram, structured
 from intent_provider_triton.emit.extents import ExtentWriter
 from intent_provider_triton.emit.literals import INDEX_TYPES, TYPES, literal, typed
 from intent_provider_triton.emit.signature import SignatureBuilder
@@ -236,6 +237,7 @@ _WRITERS: dict[type[Op], Callable[[Body, Any], None]] = {
     Reduce: structured.reduce,
     Scan: structured.scan,
     Contract: structured.contract,
+    Histogram: histogram.histogram,
     Loop: control.loop,
     If: control.branch,
     While: control.while_loop,

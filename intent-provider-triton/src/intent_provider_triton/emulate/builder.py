@@ -227,6 +227,14 @@ class Builder:
     def create_split(self, value: Handle) -> tuple[Handle, Handle]:
         return value.with_data(value.data[..., 0]), value.with_data(value.data[..., 1])
 
+    def create_histogram(self, value: Handle, bins: int, mask: Handle | None) -> Handle:
+        """Counts in i32. What a number outside of the bins does on a GPU is nowhere said: it must be masked."""
+        numbers = signed(value.data)
+        active = numbers if mask is None else numbers[np.broadcast_to(mask.data, numbers.shape)]
+        if active.size and not (active.min() >= 0 and active.max() < bins):
+            raise AssertionError(f"tl.histogram of a number outside of its {bins} bins")
+        return Handle(np.bincount(active.reshape(-1), minlength=bins).astype(np.int32), Type("i32"))
+
     def create_dot(self, a: Handle, b: Handle, acc: Handle, *_args: object) -> Handle:
         """Products and sums in f32 as on the GPU (f64 for f64, integers exactly), added to the accumulator."""
         if is_float(a.type):

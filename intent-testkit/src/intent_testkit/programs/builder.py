@@ -23,6 +23,7 @@ from intent.physical import (
     Dim,
     Fence,
     Fragment,
+    Histogram,
     If,
     Lane,
     LaunchValue,
@@ -249,6 +250,23 @@ class Builder:
         """The product of ``lhs`` and ``rhs`` summed over ``dims``."""
         left = {*lhs.dims, *rhs.dims} - set(dims)
         return self._one(Contract, dtype, left, name, lhs=lhs, rhs=rhs, accumulator=accumulator, dims=dims)
+
+    def histogram(
+        self,
+        values: Fragment,
+        *dims: Dim,
+        bins: Dim,
+        dtype: DType,
+        valid: Fragment | None = None,
+        accumulator: Fragment | None = None,
+        name: str = "",
+    ) -> Fragment:
+        """How many lanes of ``dims`` hold each bin's number."""
+        given = {*values.dims, *(valid.dims if valid is not None else ())}
+        return self._one(
+            Histogram, dtype, {*given - set(dims), bins}, name,
+            values=values, valid=valid, accumulator=accumulator, dims=dims, bins=bins,
+        )  # fmt: skip
 
     # ------------------------------------------------------------------------------------------------ control
 
