@@ -45,6 +45,7 @@ PLANS: Final = PlanTable(
         Walk(row=65536, block=4096, knobs=settings(num_worker_warps=8), online=False),
         Walk(block=4096, knobs=settings(num_worker_warps=8)),
     ),
+    counting=Walk(block=2048, knobs=settings(num_worker_warps=8)),
     short_rows=4096,
     narrow_square=128,
 )  # fmt: skip

@@ -169,9 +169,9 @@ def test_two_histograms_and_a_sum_of_one(intent_provider: str) -> None:
         b.store(s, [b.constant(0)], b.reduce(first, k))
 
     values = _around("i32", 16, 128)
-    out = {"y": np.zeros(16, np.int32), "z": np.zeros(64, np.int64), "s": np.zeros(1, np.int32)}
+    counts, wide, total = np.zeros(16, np.int32), np.zeros(64, np.int64), np.zeros(1, np.int32)
     program = b.program("two", [x, y, z, s], b.segment([("one", 1, 1)], body))
-    run(intent_provider, program, {"x": values, **out})
-    np.testing.assert_array_equal(out["y"], _counts(values, 16))
-    np.testing.assert_array_equal(out["z"], _counts(values, 64))
-    assert out["s"][0] == _counts(values, 16).sum()
+    run(intent_provider, program, {"x": values, "y": counts, "z": wide, "s": total})
+    np.testing.assert_array_equal(counts, _counts(values, 16))
+    np.testing.assert_array_equal(wide, _counts(values, 64))
+    assert total[0] == _counts(values, 16).sum()
