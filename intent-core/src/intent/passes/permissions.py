@@ -11,9 +11,11 @@ class Permissions:
 
     ``fold_law``: the author's law of a region fold may be used to absorb a carry into its slice, which rounds
     differently. ``relaxed``: chains of max, exp, sum and weighted contractions may run in online form, and
-    inputs are finite. ``online``: the plan wants that form where it is permitted.
+    inputs are finite. ``online``: the plan wants that form where it is permitted. ``split``: f32 contractions may
+    be made of products of bf16 parts.
     """
 
     fold_law: bool = True
     relaxed: bool = False
     online: bool = True
+    split: bool = False

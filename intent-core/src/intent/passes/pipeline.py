@@ -15,6 +15,7 @@ from intent.passes.online import online
 from intent.passes.peeling import peeling
 from intent.passes.permissions import Permissions
 from intent.passes.rereading import rereading
+from intent.passes.splitting import splitting
 from intent.passes.starting import starting
 from intent.passes.streaming import streaming
 
@@ -35,6 +36,8 @@ PASSES: Final[tuple[tuple[str, Pass], ...]] = (
     ("peeling", peeling),
     # Needs only def-use; nothing later makes or removes casts.
     ("narrowed", narrowed),
+    # Nothing later makes contractions.
+    ("splitting", splitting),
     # After all that makes and joins loops.
     ("rereading", rereading),
     # Beside it; both before the quotients that say which instance it is are rewritten.

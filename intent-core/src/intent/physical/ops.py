@@ -177,13 +177,15 @@ class Contract(Op):
     """Sum over ``dims`` of lhs * rhs (+ accumulator), in the result's dtype, never tf32.
 
     Result dims = union of both operands' dims less ``dims``; dims in both that are not summed are batch dims.
-    Dead lanes of the summed dims are zero in both operands.
+    Dead lanes of the summed dims are zero in both operands. ``split``: f32 operands may each be taken for a sum of
+    three bf16 parts, of whose nine products the six largest are summed; NaN and infinities stay what they are.
     """
 
     lhs: Fragment = role.operand()
     rhs: Fragment = role.operand()
     accumulator: Fragment | None = role.operand(None)
     dims: tuple[Dim, ...] = role.attribute()
+    split: bool = role.attribute(False)
 
 
 @dataclass(frozen=True, kw_only=True)

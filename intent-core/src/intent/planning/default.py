@@ -296,7 +296,7 @@ class _Planner:
             self._divide(axis.extent, block)
         for label in sorted(walked & inner.keys()):
             # Multiply-adds hold their operands in registers, and longer slices are more of them.
-            if inner[label].mode == "serial" and not all(narrow(op, self.capabilities) for op in products):
+            if inner[label].mode == "serial" and self._multiply_adds(products):
                 inner[label] = serial(min(STATE_LEAST, inner[label].size))
                 self._divide(self.analysis.inner[label].extent, inner[label].size)
         instance = tuple((a.label, blocks[a.label]) for a in group.axes if a.label in blocks)
@@ -305,6 +305,10 @@ class _Planner:
     def _grouping(self, blocks: dict[str, int], sizes: dict[str, int], matrix: list[str]) -> int:
         """Rows of tiles that are walked together: fewer where one row of tiles is short."""
         columns = -(-sizes[matrix[1]] // blocks.get(matrix[1], 1))
+    def _multiply_adds(self, products: list[kir.Contract]) -> bool:
+        """Whether the target has one of the products as multiply-adds only."""
+        return not self.table.splits and not all(narrow(op, self.capabilities) for op in products)
+
         return 8 if columns > 16 else 4
 
     # -- histograms ------------------------------------------------------------------------------------------------

@@ -84,8 +84,10 @@ class PlanTable:
 
     ``warps``: the setting that says how many warps an instance has, empty without one, and ``warp_counts`` its values,
     ascending. ``matrix``, ``chains``: where operands have at most 16 bits and the target multiplies them; ``exact``:
-    the tile of wider ones, and the settings of products that are spelled out. ``rows``: of row programs by their size,
-    and of those that are walked where ``walks`` has none; ``columns``, ``pointwise`` and ``transposed``: of the others.
+    the tile of wider ones, and the settings of products that are spelled out. ``split``: the tile of f32 products that
+    are made of bf16 parts (None: the target does not make them so), and ``splits`` whether they are. ``rows``: of row
+    programs by their size, and of those that are walked where ``walks`` has none; ``columns``, ``pointwise`` and
+    ``transposed``: of the others.
 
     ``ragged``: lanes of an instance whose points have numbers of members of their own.
     ``resident``: lanes up to which a row is held at once, ``masked``: the same for rows that do not fill their lanes
@@ -101,6 +103,8 @@ class PlanTable:
     chains: tuple[ChainTile, ...] = (ChainTile(rows=64, masked=True), ChainTile())
     exact: MatrixTile = MatrixTile(rows=64, columns=64, summed=32, whole=32)
     rows: tuple[Sized, ...] = (Sized(lanes=0, knobs=()),)
+    split: MatrixTile | None = None
+    splits: bool = False
     ragged: Sized = Sized(lanes=128, knobs=())
     columns: Knobs = ()
     pointwise: Knobs = ()
@@ -139,6 +143,10 @@ class PlanTable:
 
     def holds(self, row: int) -> bool:
         """Whether rows of ``row`` elements are held at once."""
+    def splitting(self) -> PlanTable:
+        """The table where f32 products may be made of bf16 parts; the same one where the target does not do that."""
+        return self if self.split is None else replace(self, exact=self.split, splits=True)
+
         full = row & (row - 1) == 0
         return row <= (self.resident if full or self.masked is None else self.masked)
 

@@ -184,7 +184,7 @@ class Artifact:
         checked = self._checked(args, kwargs)
         plans = candidates(
             self._variants.analysis,
-            self.provider.capabilities,
+            self._variants.capabilities,
             checked.fitting.extents,
             self.provider.knobs(),
             count,

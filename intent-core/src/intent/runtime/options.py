@@ -10,7 +10,11 @@ from intent.passes import Permissions
 
 __all__ = ["CompileOptions"]
 
-_ALLOWED: Final = {"numerics": ("source", "relaxed_normalization"), "fold_law": ("on", "strict")}
+_ALLOWED: Final = {
+    "numerics": ("source", "relaxed_normalization"),
+    "fold_law": ("on", "strict"),
+    "products": ("whole", "split"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +23,9 @@ class CompileOptions:
 
     ``numerics="relaxed_normalization"`` also permits rewriting max / exp / sum / weighted-contract chains
     into online form over segments; the caller promises finite inputs. ``fold_law="strict"`` forbids
-    absorbing a fold's carry into its slice, which rounds differently. Permissions: nothing has to use them.
+    absorbing a fold's carry into its slice, which rounds differently. ``products="split"`` permits making
+    f32 contractions of six products of bf16 parts, which is as exact where magnitudes are ordinary: the caller
+    promises that those that matter lie between 2**-100 and 2**127. Permissions: nothing has to use them.
 
     Raises:
         OptionError: An option has a value that it cannot have.
@@ -27,11 +33,16 @@ class CompileOptions:
 
     numerics: Literal["source", "relaxed_normalization"] = "source"
     fold_law: Literal["on", "strict"] = "on"
+    products: Literal["whole", "split"] = "whole"
 
     @property
     def permissions(self) -> Permissions:
         """What the passes may assume."""
-        return Permissions(fold_law=self.fold_law == "on", relaxed=self.numerics == "relaxed_normalization")
+        return Permissions(
+            fold_law=self.fold_law == "on",
+            relaxed=self.numerics == "relaxed_normalization",
+            split=self.products == "split",
+        )
 
     def __post_init__(self) -> None:
         for option in fields(self):

@@ -21,7 +21,7 @@ from intent.passes import finish, refine
 from intent.physical import Program
 from intent.physical.verify import verify
 from intent.planning import default_plan, formed, minimal_plan
-from intent.provider import Launcher, Provider, Source
+from intent.provider import Capabilities, Launcher, Provider, Source
 from intent.runtime.cache import Memory, kernel_key
 from intent.runtime.conditions import violated_guards
 from intent.runtime.extents import launch_atoms, named
@@ -106,6 +106,12 @@ class Variants:
         self._lock = threading.RLock()
         self.initial = self.variant(fixed) if fixed is not None else self._first((self._plan(None),), None)
         self._atoms = frozenset(launch_atoms(kernel))
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What planning reads: the provider's capabilities, with the tiles that the options permit."""
+        found = self._provider.capabilities
+        return replace(found, plans=found.plans.splitting()) if self._permissions.split else found
 
     def copies(self, written: str, other: str) -> bool:
         """Whether there are variants that copy what they read where both views are the same elements."""
@@ -230,7 +236,7 @@ class Variants:
 
     def _plan(self, extents: Mapping[str, int] | None) -> Plan:
         with stage(self._plan_seconds, "plan"):
-            return default_plan(self._analysis, self._provider.capabilities, extents)
+            return default_plan(self._analysis, self.capabilities, extents)
 
     def _construct(self, plan: Plan) -> Variant:
         seconds = self._analyze_seconds | self._plan_seconds
