@@ -12,6 +12,7 @@ import intent
 import intent.language as I
 from intent.construct import serial
 from intent.construct.plan import knobs
+from intent_provider_cupy.emit.tiled import UNROLLED
 
 
 @intent.kernel
@@ -41,6 +42,7 @@ TILES = [
     (16, 128, 4, 1, 3),
     (4, 8, 64, 1, 2),
     (128, 32, 32, 4, 2),
+    (64, 128, 64, 2, 2),
 ]
 
 
@@ -58,7 +60,10 @@ def test_products(name, tile, monkeypatch):
     settings = knobs({"num_warps": warps, "num_stages": stages})
     plan = replace(first.plan, guards=(), knobs=settings, groups=(group,))
     artifact = intent.compile(kernel, provider="cupy", plan=plan)
-    assert "it_copy_async" in kernels.kernel_text(artifact)
+    text = kernels.kernel_text(artifact)
+    assert "it_copy_async" in text
+    assert ("it_each(step_k, " in text) == (rows * columns * summed // (32 * warps) <= UNROLLED)
+    assert "const int k = step_k * " in text
     rng = np.random.default_rng(0)
     a = rng.integers(-99, 100, (k, m) if left else (m, k)).astype(dtype)
     b = rng.integers(-99, 100, (n, k) if right else (k, n)).astype(dtype)

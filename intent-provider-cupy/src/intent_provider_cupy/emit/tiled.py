@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from math import prod
+from typing import TYPE_CHECKING, Final
 
 from intent.physical import Dim
 from intent.types import DType
@@ -13,6 +14,9 @@ from intent_provider_cupy.emit.loops import Variable
 from intent_provider_cupy.emit.products import Product
 from intent_provider_cupy.emit.tile import PIECE_BYTES, Placed
 from intent_provider_cupy.emit.value import Prec, Value, mention
+
+UNROLLED: Final = 2048
+"""Most multiply-adds of one thread in a row: the places of their factors are constants then."""
 
 if TYPE_CHECKING:
     from intent_provider_cupy.emit.body import Body
@@ -48,9 +52,15 @@ def multiply(
     frees = (product.row_dim, product.column_dim)
     along = [o.tile.fast == dim for o in operands]
     length = min(dim.size, PIECE_BYTES // product.fed.bytes) if any(along) else 1
-    k, part = fresh("k"), fresh("part")
-    line(f"for (int {k} = 0; {k} < {dim.size}; {k} += {length}) {{")
+    k, part, step = fresh("k"), fresh("part"), fresh("step_k")
+    count, each = dim.size // length, length * prod(table.registers(d) for d in frees)
+    line(
+        f"it_each({step}, {count}) {{"
+        if count * each <= UNROLLED
+        else f"for (int {step} = 0; {step} < {count}; ++{step}) {{"
+    )
     with body.writer.block():
+        line(f"const int {k} = {step} * {length};")
         names = [fresh("factor") for _ in operands]
         for operand, free, name, runs in zip(operands, frees, names, along, strict=True):
             line(f"{operand.tile.type} {name}[{length}][{table.registers(free)}];")
