@@ -302,13 +302,13 @@ class _Planner:
         instance = tuple((a.label, blocks[a.label]) for a in group.axes if a.label in blocks)
         return GroupPlan(instance=instance, inner=tuple(inner.items()))
 
-    def _grouping(self, blocks: dict[str, int], sizes: dict[str, int], matrix: list[str]) -> int:
-        """Rows of tiles that are walked together: fewer where one row of tiles is short."""
-        columns = -(-sizes[matrix[1]] // blocks.get(matrix[1], 1))
     def _multiply_adds(self, products: list[kir.Contract]) -> bool:
         """Whether the target has one of the products as multiply-adds only."""
         return not self.table.splits and not all(narrow(op, self.capabilities) for op in products)
 
+    def _grouping(self, blocks: dict[str, int], sizes: dict[str, int], matrix: list[str]) -> int:
+        """Rows of tiles that are walked together: fewer where one row of tiles is short."""
+        columns = -(-sizes[matrix[1]] // blocks.get(matrix[1], 1))
         return 8 if columns > 16 else 4
 
     # -- histograms ------------------------------------------------------------------------------------------------

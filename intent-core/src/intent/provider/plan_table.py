@@ -141,12 +141,12 @@ class PlanTable:
                 return tile
         return self.chains[-1]
 
-    def holds(self, row: int) -> bool:
-        """Whether rows of ``row`` elements are held at once."""
     def splitting(self) -> PlanTable:
         """The table where f32 products may be made of bf16 parts; the same one where the target does not do that."""
         return self if self.split is None else replace(self, exact=self.split, splits=True)
 
+    def holds(self, row: int) -> bool:
+        """Whether rows of ``row`` elements are held at once."""
         full = row & (row - 1) == 0
         return row <= (self.resident if full or self.masked is None else self.masked)
 
