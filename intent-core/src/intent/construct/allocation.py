@@ -33,13 +33,12 @@ def allocate(
     frame: Frame,
 ) -> None:
     """Make the physical buffer. ``ordinals``: those of the parallel loops that are entered, by loop."""
-    owned = group.buffers.get(op.buffer.id)
-    shared = owned is not None and _spread_inside(owned, group, instance)
+    shared = _shared_by(group, instance, op.buffer.id)
     owner: tuple[Point, ...]
     leading: tuple[Extent, ...]
-    if owned is not None and shared:
-        owner = tuple(ordinals[loop] for loop in owned.around)
-        leading = tuple(c.analysis.trips[loop] for loop in owned.around)
+    if shared is not None:
+        owner = tuple(ordinals[loop] for loop in shared.around)
+        leading = tuple(c.analysis.trips[loop] for loop in shared.around)
     else:
         lanes = c.emitter.order.sort(frame.lanes)
         owner = tuple(Point(c.emitter.lane(d)) for d in lanes)
@@ -49,7 +48,11 @@ def allocate(
         name=op.buffer.name,
         dtype=op.buffer.dtype,
         shape=(*leading, *_shape(c, op)),
-        scope="invocation" if shared else "program" if frame.scope is c.emitter.root else "iteration",
+        scope="invocation"
+        if shared is not None
+        else "program"
+        if frame.scope is c.emitter.root
+        else "iteration",
     )
     c.buffers[op.buffer.id] = (made, owner)
     key = c.resource(op.buffer)[1]
@@ -57,15 +60,18 @@ def allocate(
     c.workspace.append(made)
     c.emitter.effect(ph.BufferAlloc, buffer=made)
     if op.init is not None:
-        slices = owned.slices if owned is not None and shared else {}
+        slices = {} if shared is None else shared.slices
         own = {axis: instance[label] for label, axis in slices.items() if label in instance}
         _initialise(c, op, own, frame)
 
 
-def _spread_inside(owned: Owned, group: Group, instance: Mapping[str, Point]) -> bool:
-    """Whether instances differ in a coordinate that is not one of the points around the allocation."""
+def _shared_by(group: Group, instance: Mapping[str, Point], buffer: int) -> Owned | None:
+    """How instances share a buffer, where they differ in a coordinate that is none of the points around it."""
+    owned = group.buffers.get(buffer)
+    if owned is None:
+        return None
     around = {group.keys.get(("for", loop, 0)) for loop in owned.around}
-    return any(label not in around for label in instance)
+    return owned if instance.keys() - around else None
 
 
 def _shape(c: Context, op: kir.BufferAlloc) -> tuple[Extent, ...]:
@@ -86,7 +92,7 @@ def _initialise(c: Context, op: kir.BufferAlloc, own: Mapping[int, Point], frame
     """Store the initial value: along its slices at the instance's own coordinates, along other axes everywhere."""
     assert op.init is not None
     resource, key, owner = c.resource(op.buffer)
-    if key in c.readers or c.pending(key):
+    if c.pending(key):
         c.fence(key)
     axes = []
     for k, e in enumerate(op.buffer.shape):

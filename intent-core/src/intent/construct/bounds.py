@@ -6,7 +6,7 @@ from intent import kir
 from intent.construct.facts import Facts
 from intent.construct.indexing import indexed_axes
 from intent.types import Extent
-from intent.types.extent import Call, Dyn
+from intent.types.extent import Call, Dyn, const
 
 
 class UpperBounds:
@@ -38,9 +38,9 @@ class UpperBounds:
         if depth == 0:
             return None
         found = [b for candidate in self._larger(e) if (b := self.of(candidate, depth - 1)) is not None]
-        constants = [b for b in found if b.const is not None]
+        constants = [b.const for b in found if b.const is not None]
         if constants:
-            return min(constants, key=lambda b: b.const or 0)
+            return const(min(constants))
         return found[0] if found else None
 
     def _larger(self, e: Extent) -> list[Extent]:

@@ -126,8 +126,9 @@ class Carries:
 
     def _first(self, k: int) -> ph.Fragment:
         """The value before the loop, evaluated in front of it."""
-        emitter = self.c.emitter
-        inside, emitter.current = emitter.current, self.opened.scope.parent or emitter.root
+        emitter, around = self.c.emitter, self.opened.scope.parent
+        assert around is not None, "a loop stands in a scope"
+        inside, emitter.current = emitter.current, around
         try:
             return self.init(k, self.homes.at[k])
         finally:

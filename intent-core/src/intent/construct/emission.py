@@ -23,7 +23,7 @@ from intent.types.span import UNKNOWN
 class Scope:
     """One open region. ``isolated`` scopes (combine regions) see nothing outside and keep all they emit.
 
-    ``least``: the innermost enclosing scope that something inside must not leave, beyond what operands say.
+    ``least``: the enclosing scopes that something inside must not leave, beyond what operands say.
     ``counted``: the body of a counted loop.
     """
 
@@ -33,7 +33,7 @@ class Scope:
     known: dict[Any, tuple[ph.Fragment, ...]] = field(default_factory=dict)
     open: bool = True
     pinned: bool = False
-    least: Scope | None = None
+    least: list[Scope] = field(default_factory=list)
     counted: bool = False
     depth: int = 0
 
@@ -89,16 +89,12 @@ class Emitter:
             scope = scope.parent
         return scope
 
-    def _target(self, operands: Iterable[ph.Fragment], least: Scope | None) -> Scope:
-        scope = self._floor()
+    def _target(self, operands: Iterable[ph.Fragment], least: Iterable[Scope]) -> Scope:
+        homes = [self._floor()]
         for operand in operands:
-            home = self.home[operand.id]
-            assert home.open, f"fragment {operand} used outside its scope"
-            if home.depth > scope.depth:
-                scope = home
-        if least is not None and least.depth > scope.depth:
-            scope = least
-        return scope
+            homes.append(self.home[operand.id])
+            assert homes[-1].open, f"fragment {operand} used outside its scope"
+        return max((*homes, *least), key=lambda scope: scope.depth)
 
     # -- operations --------------------------------------------------------------------------------------------
 
@@ -118,22 +114,22 @@ class Emitter:
         ``least``: the operation must not leave this scope. ``version`` separates reads of changed memory.
         """
         probe = node(id=0, results=(), **payload)
-        scope = self._target(operands_of(probe), least)
+        scope = self._target(operands_of(probe), () if least is None else (least,))
         key = (node, types, version, _key(payload))
         found = scope.known.get(key)
         if found is not None:
             return found
         results = tuple(self.fragment(dtype, dims, scope, name) for dtype, dims in types)
         self._append(scope, node, results, payload)
-        self._keep(scope, least)
+        if least is not None:
+            self._keep(scope, least)
         scope.known[key] = results
         return results
 
-    def _keep(self, scope: Scope, least: Scope | None) -> None:
+    def _keep(self, scope: Scope, least: Scope) -> None:
         """Whatever regions hold an operation that must not leave ``least`` must not leave it either."""
-        while least is not None and scope is not least:
-            if scope.least is None or scope.least.depth < least.depth:
-                scope.least = least
+        while scope is not least:
+            scope.least.append(least)
             assert scope.parent is not None, "what must not leave a scope stands inside of it"
             scope = scope.parent
 
@@ -210,13 +206,10 @@ class Emitter:
 
     def close(self, scope: Scope) -> None:
         """End a region, and any left open inside it by an abandoned attempt."""
-        inner: Scope | None = self.current
-        while inner is not None and inner is not scope:
-            inner.open = False
-            inner = inner.parent
-        scope.open = False
-        assert scope.parent is not None
-        self.current = scope.parent
+        while scope.open:
+            self.current.open = False
+            assert self.current.parent is not None, "a region that is closed is around the current one"
+            self.current = self.current.parent
 
     @contextmanager
     def placed(self, scope: Scope) -> Iterator[None]:
@@ -225,11 +218,8 @@ class Emitter:
         try:
             yield
         finally:
-            if self.current is not scope:
-                opened = self.current
-                while opened.parent is not scope and opened.parent is not None:
-                    opened = opened.parent
-                self.close(opened)
+            while self.current is not scope:
+                self.close(self.current)
             self.current = inner
 
     @contextmanager
@@ -247,7 +237,7 @@ class Emitter:
         scopes: tuple[Scope, ...],
         types: tuple[tuple[DType, tuple[ph.Dim, ...]], ...],
         names: tuple[str, ...] = (),
-        least: Scope | None = None,
+        least: tuple[Scope, ...] = (),
         **payload: Any,
     ) -> tuple[ph.Fragment, ...]:
         """Append an operation with regions where its outside references live (here, if it is pinned)."""
@@ -260,14 +250,8 @@ class Emitter:
             if isinstance(region, ph.Region):
                 outside += [y for y in region.yields if self.home[y.id].open]
         pinned = any(s.pinned for s in scopes)
-        for scope in scopes:
-            if (
-                scope.least is not None
-                and scope.least.open
-                and (least is None or scope.least.depth > least.depth)
-            ):
-                least = scope.least
-        target = self.current if pinned else self._target(outside, least)
+        bounds = (*least, *(s for scope in scopes for s in scope.least))
+        target = self.current if pinned else self._target(outside, bounds)
         self.next_id += 1
         results = tuple(
             self.fragment(dtype, dims, target, names[k] if k < len(names) else "")

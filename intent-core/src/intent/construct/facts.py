@@ -43,7 +43,7 @@ class Facts:
 
     def at_most(self, low: Extent | None, high: Extent | None) -> bool:
         """Whether ``low <= high`` follows, by the fast path."""
-        return low is not None and high is not None and (low is high or self.nonnegative(high - low))
+        return low is not None and high is not None and self.nonnegative(high - low)
 
     def follows(self, claim: Claim) -> frozenset[Fact] | None:
         """The facts from which the claim follows, by the fast path; None if it does not."""

@@ -222,15 +222,15 @@ class Grouping:
         return False
 
     def _range(self, value: kir.Value) -> tuple[Extent, Extent] | None:
-        """Half-open symbolic range of a coordinate with constant step 1."""
+        """Half-open symbolic range that a coordinate keeps to."""
         op = self.definitions.op.get(value.id)
         if isinstance(op, kir.Iota) and self.definitions.symbol(op.step).const == 1:
             begin = self.definitions.symbol(op.begin)
             return begin, begin + op.result.shape[0]
         loop = self.effects.parallel.get(value.id)
         if loop is not None:
-            begin, end, step = (self.definitions.symbol(v) for v in (loop.begin, loop.end, loop.step))
-            return (begin, end) if step.const == 1 and begin.launch_visible and end.launch_visible else None
+            begin, end = self.definitions.symbol(loop.begin), self.definitions.symbol(loop.end)
+            return (begin, end) if begin.launch_visible and end.launch_visible else None
         if value.rank == 0 and op is not None:
             point = self.definitions.symbol(value)
             return (point, point + 1) if point.launch_visible else None
@@ -322,7 +322,7 @@ def _inputs(unit: Unit, place: dict[AxisKey, int]) -> set[tuple[str, tuple[objec
     found: set[tuple[str, tuple[object, ...]]] = set()
     for read in unit.reads:
         source = read.op.source
-        if not isinstance(source, kir.View) or source.mode != "in" or None in read.signature:
+        if source.mutable or None in read.signature:
             continue
         located = tuple((place.get(s[0]), s[1]) for s in read.signature if s is not None)
         if located and all(n is not None for n, _ in located):

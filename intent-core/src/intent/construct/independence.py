@@ -81,7 +81,7 @@ class Independence:
         writes = [a.write for a in found if isinstance(a.write, COLLIDING)]
         if len(writes) < len(found):
             return False
-        return all(x is y or commute(x, y) or self._unobserved(x, y) for x, y in combinations(writes, 2))
+        return all(commute(x, y) or self._unobserved(x, y) for x, y in combinations(writes, 2))
 
     def _unobserved(self, x: kir.Op, y: kir.Op) -> bool:
         """Whether two atomics commute, and nobody looks at the values in between."""
@@ -140,7 +140,7 @@ def _ownerless(allocated: Unit, accesses: list[_Access], keys: set[AxisKey], ext
     if op.init is None or any(("for", f.id, 0) in keys for f in allocated.prefix):
         return False
     used = [a.signature for a in accesses if a.resource == op.buffer]
-    return bool(used) and covered_axis(op.buffer, used, keys, extent) is None
+    return covered_axis(op.buffer, used, keys, extent) is None
 
 
 def covered_axis(

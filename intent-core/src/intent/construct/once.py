@@ -54,7 +54,7 @@ class Waste:
 
 def held_value(c: Context, op: kir.Op, index: int, at: At, frame: Frame) -> Point | None:
     """The value from a buffer, or None when it may as well be computed where it is wanted."""
-    if not isinstance(op, HELD) or _cheap(op):
+    if _cheap(op):
         return None
     value = op.results[index]
     ordered = ordered_axis(op, value.id)
@@ -126,9 +126,10 @@ def _wasted(c: Context, at: At, ordered: int | None, frame: Frame) -> Waste | No
 def _loops_around(c: Context, at: At, frame: Frame) -> list[Scope]:
     """The counted loops between the value's frame and the deepest coordinate; a branch in between is the end."""
     found: list[Scope] = []
-    inner: Scope | None = innermost(c, at, frame)
-    while inner is not None and inner.depth > frame.scope.depth and inner.counted:
+    inner = innermost(c, at, frame)
+    while inner.depth > frame.scope.depth and inner.counted:
         found.append(inner)
+        assert inner.parent is not None, "only the root is at no depth"
         inner = inner.parent
     return found
 

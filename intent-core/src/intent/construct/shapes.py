@@ -20,22 +20,17 @@ def reshape_groups(old: tuple[Extent, ...], new: tuple[Extent, ...]) -> list[tup
             right.append(j)
             b, j = new[j], j + 1
         while a is not b and (i < len(old) or j < len(new)):
-            if i < len(old) and _smaller(a, b, j >= len(new)):
+            if j == len(new) or (i < len(old) and _smaller(a, b)):
                 left.append(i)
                 a, i = a * old[i], i + 1
-            elif j < len(new):
+            else:
                 right.append(j)
                 b, j = b * new[j], j + 1
-            else:
-                left.append(i)
-                a, i = a * old[i], i + 1
         groups.append((left, right))
     return groups
 
 
-def _smaller(a: Extent, b: Extent, exhausted: bool) -> bool:
-    if exhausted:
-        return True
+def _smaller(a: Extent, b: Extent) -> bool:
     if a.const is not None and b.const is not None:
         return a.const < b.const
     degree_a = max((len(m) for m, _ in a.terms), default=0)

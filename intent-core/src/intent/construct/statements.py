@@ -76,8 +76,8 @@ class Runner:
         points: dict[int, Point] = {}
         inner = []
         for axis, e in enumerate(shape):
-            label = self.group.keys.get(("store", op.id, axis))
-            if label is not None and label in self.instance:
+            label = self.group.keys.get(("store", op.id, axis), "")
+            if label in self.instance:
                 points[axis] = self.instance[label]
                 continue
             traversal = (
@@ -142,9 +142,9 @@ class Runner:
 
     def _parallel(self, op: kir.For, frame: Frame) -> None:
         c = self.c
-        label = self.group.keys.get(("for", op.id, 0))
+        label = self.group.keys.get(("for", op.id, 0), "")
         loops: list[OpenLoop] = []
-        if label is not None and label in self.instance:
+        if label in self.instance:
             ordinal = self.instance[label]
         else:
             axis = (-op.id - 1, 0)
@@ -164,8 +164,7 @@ class Runner:
         self.ordinals[op.id] = ordinal
         value = op.body.args[0]
         point = affine(c, op.begin, op.step, ordinal, frame, value.name)
-        if point.low is not None or point.high is not None:
-            c.facts.dyn[value.id] = (point.low, point.high)
+        c.facts.dyn[value.id] = (point.low, point.high)
         body = frame.enter(
             op.body,
             c.emitter.current,

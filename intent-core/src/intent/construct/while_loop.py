@@ -46,7 +46,7 @@ class OpenWhile:
         )
         types = tuple((a.dtype, a.dims) for a in (active, *self.args))
         payload: dict[str, Any] = {"inits": (self.first, *inits), "condition": condition, "body": body}
-        return c.emitter.place(ph.While, (self.scope,), types, least=self.least, **payload)[1:]
+        return c.emitter.place(ph.While, (self.scope,), types, least=(self.least,), **payload)[1:]
 
 
 def open_while(c: Context, op: kir.While, frame: Frame) -> OpenWhile:
