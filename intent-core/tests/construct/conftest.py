@@ -57,7 +57,8 @@ class Built:
             if number == 2:
                 if any(g.snapshot for g in self.analysis.groups):
                     continue  # such a store has to own what it overwrites
-                plan = replace(plan, groups=tuple(replace(g, instance=(), grouped=1) for g in plan.groups))
+                alone = (replace(g, instance=(), grouped=1, split=None) for g in plan.groups)
+                plan = replace(plan, groups=tuple(alone))
             if plan not in seen:
                 seen.append(plan)
                 yield plan

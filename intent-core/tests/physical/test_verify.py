@@ -389,6 +389,11 @@ CASES = {
             p, before((*USES, LANE, alloc(SHARED), write(SHARED), read(SHARED, OTHER)), ph.Store)
         ),
     },
+    "split-reduction": {  # more in test_shared.py
+        "nobody counts those that arrive": lambda p, r: replace(
+            p, segments=(replace(p.segments[0], parts=2),)
+        ),
+    },
     "buffer-first-write": {
         "read only": lambda p, r: r(
             p, before((constant(INDEX, 0), alloc(buffer()), read(buffer())), ph.Store)

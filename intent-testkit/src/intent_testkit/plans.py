@@ -19,6 +19,7 @@ from intent.physical import Guard, Program
 from intent.physical.verify import verify
 from intent.planning import default_plan, minimal_plan, random_plan
 from intent.planning.legal import bound_of, divisible, legal, must_be_whole, power_of_two, size_of
+from intent.planning.sharing import shareable, with_split
 from intent.provider import Capabilities
 from intent.provider.registry import registry
 from intent.reference import physical
@@ -77,7 +78,8 @@ class Compiled:
         """Plans that between them lay out every axis in every way: what random plans may leave out.
 
         All instance blocks 1 or 4; the first, the last or no axis kept inside; inner axes element by element, in
-        blocks of 4 or at once; programs grouped; every guard that holds. Colliding writes in every form.
+        blocks of 4 or at once; programs grouped; every guard that holds. Colliding writes in every form. Every
+        reduction that instances can share, in three parts and in two.
         """
         for block, kept, how in _WAYS:
             yield self._laid_out(extents, block, kept, how, self.capabilities)
@@ -87,6 +89,14 @@ class Compiled:
                 less = replace(self.capabilities, atomics=atomics)
                 yield minimal_plan(self.analysis, less, self.named(extents))
                 yield self._laid_out(extents, 4, None, serial(4), less)
+
+        for number, group in enumerate(self.analysis.groups):
+            for count, plan in ((3, self._laid_out(extents, 1, None, serial(2), self.capabilities)),
+                                (2, self._laid_out(extents, 4, None, serial(4), self.capabilities))):  # fmt: skip
+                for label in sorted(shareable(self.analysis, group, plan.groups[number])):
+                    split = with_split(plan, number, label, count, self.analysis)
+                    if split is not None:
+                        yield split
 
     def _laid_out(
         self, extents: Extents, block: int, kept: int | None, how: Inner | None, capabilities: Capabilities

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from intent import physical as ph
 from intent.construct.context import Context
+from intent.construct.parts import State, Values
 from intent.construct.traversal import OpenLoop, carry, close_loop
 
 
@@ -30,3 +31,19 @@ def accumulate(
         init = args[depth - 1] if depth else c.emitter.broadcast(start, dims)
         (value,) = close_loop(c, loops[depth], (init,), (value,))
     return value
+
+
+def keep_sum(c: Context, total: ph.Fragment) -> None:
+    """Remember that ``total`` is the sum of a part of the shared axis."""
+    assert c.share is not None
+    e, dtype = c.emitter, total.dtype
+    zero = e.constant(0.0 if dtype.is_float else 0, dtype)
+
+    def across(values: Values, dims: tuple[ph.Dim, ...]) -> Values:
+        left = tuple(d for d in values[0].dims if d not in dims)
+        return e.emit(ph.Reduce, ((dtype, left),), operands=values, dims=dims, kind="sum", name=total.name)
+
+    def combine(a: Values, b: Values) -> Values:
+        return (e.pointwise("add", a[0], b[0]),)
+
+    c.share.states.append(State(results=(total,), start=(zero,), combine=combine, across=across))

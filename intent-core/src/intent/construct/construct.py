@@ -29,10 +29,12 @@ from intent.construct.emission import DimOrder
 from intent.construct.facts import Facts
 from intent.construct.frame import Frame, constant_binding
 from intent.construct.groups import Group
+from intent.construct.parts import Share
 from intent.construct.plan import GroupPlan, Plan
 from intent.construct.point import Point
 from intent.construct.program_space import decode
 from intent.construct.relocate import NotAtHome
+from intent.construct.split import meet
 from intent.construct.statements import Runner
 from intent.construct.unshare import unshare
 from intent.diagnostics import PlanError
@@ -168,15 +170,30 @@ def _segment(c: Context, number: int, group: Group, plan: GroupPlan, offset: Ext
     length = const(1)
     for axis in axes:
         length = length * axis.programs
-    e = c.emitter
+    teams, e = length, c.emitter
     local = e.fragment(INDEX, (), e.root, "program")
     frame = Frame(c.analysis.kernel.body.id, None, e.root)
     for param in c.analysis.kernel.scalars:
         fragment = e.emit(ph.Argument, ((param.value.dtype, ()),), parameter=param.name, name=param.name)[0]
         bound = scalar_extent(param.name) if param.value.dtype.is_integer else None
         frame.bindings[param.value.id] = constant_binding(Point(fragment, low=bound, high=bound))
-    instance = decode(c, tuple(axes), local, plan.grouped, frame)
+    team = local
+    if plan.split is not None:
+        label, count = plan.split
+        if count < 2:
+            raise PlanError(f"{label} is shared out among {count} instances; it takes two or more")
+        team, part = e.index(0), local
+        if axes:
+            team = e.pointwise("floordiv", local, e.index(count))
+            part = e.pointwise("mod", local, e.index(count))
+        c.share = Share(label=label, count=count, team=team, part=part)
+        axes.append(ph.SegmentAxis(label=f"{label} parts", extent=const(count), block=1))
+        length = length * count
+    instance = decode(c, tuple(axes[:-1] if c.share else axes), team, plan.grouped, frame)
     Runner(c, group, instance).run(c.analysis.kernel.body, frame)
+    if c.share is not None:
+        meet(c, c.share, teams)
     live = remove_unread(remove_dead(ph.Region(args=(local,), ops=tuple(e.root.ops))))
     body, e.next_id = unshare(live, e.next_id)
-    return ph.Segment(group=number, axes=tuple(axes), length=length, offset=offset, body=body)
+    parts = 1 if c.share is None else c.share.count
+    return ph.Segment(group=number, axes=tuple(axes), length=length, offset=offset, body=body, parts=parts)

@@ -13,6 +13,7 @@ from intent.construct.analysis import Analysis
 from intent.construct.emission import DimOrder, Emitter, Scope
 from intent.construct.facts import Facts
 from intent.construct.frame import Frame
+from intent.construct.parts import Share
 from intent.construct.plan import Form, GroupPlan, Inner, usually_native
 from intent.construct.point import Point, members_of
 from intent.construct.predicates import Predicates
@@ -113,6 +114,8 @@ class Context:
         self.regions: dict[object, ph.Region] = {}
         self.workspace: list[ph.Buffer] = []
         self.slices: dict[Extent, Slice] = {}
+        self.share: Share | None = None
+        """The axis that this instance shares with others."""
         self.states: dict[tuple[int, int], list[tuple[ph.Fragment, tuple[Point, ...], frozenset[int]]]] = {}
         self.holds: dict[object, tuple[Scope, tuple[Any, ...]]] = {}
         self.hold_scopes: dict[int, Scope] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from intent import kir
 from intent import physical as ph
+from intent.construct.accumulate import keep_sum
 from intent.construct.context import Context, rule
 from intent.construct.frame import Frame
 from intent.construct.point import Point, members_of
@@ -26,7 +27,7 @@ def contract(c: Context, op: kir.Contract, index: int, at: At, frame: Frame) -> 
     right_only = {d for p in right.values() for d in p.fragment.dims} - {
         d for p in left.values() for d in p.fragment.dims
     }
-    walk = walk_axes(c, axes, at, frame, before=right_only)
+    walk = walk_axes(c, axes, at, frame, before=right_only, parts=True)
     for lk, rk in op.reduce:
         left[lk] = right[rk] = walk.points[lk]
     lhs = c.evaluate(op.lhs, tuple(left[k] for k in range(op.lhs.rank)), frame)
@@ -49,6 +50,8 @@ def contract(c: Context, op: kir.Contract, index: int, at: At, frame: Frame) -> 
             nothing = c.emitter.constant(0.0 if op.result.dtype.is_float else 0, op.result.dtype)
             init = c.emitter.broadcast(nothing, dims)
         (value,) = close_loop(c, walk.loops[depth], (init,), (value,))
+    if walk.part:
+        keep_sum(c, value)
     return Point(value, members)
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from intent import kir
 from intent import physical as ph
-from intent.construct.carried import Carries, Homes, looped
+from intent.construct.carried import Carries, Homes, held_binding, looped
 from intent.construct.combining import has_loops
 from intent.construct.context import Context, Slice, rule
 from intent.construct.emission import Scope
 from intent.construct.frame import Binding, Frame
+from intent.construct.parts import Share, State, Values
 from intent.construct.point import Point
+from intent.diagnostics import PlanError
 from intent.construct.traversal import OpenLoop, open_loop
 from intent.kir.walk import regions_of, walk
 
@@ -27,9 +29,18 @@ def open_slices(c: Context, op: kir.RegionFold | kir.RegionScan, frame: Frame) -
     label = c.analysis.classes.label((source.id, op.axis))
     block = 1 if _loops_inside(op) else c.traversal((source.id, op.axis)).size
     end = c.extent(e, frame).fragment
-    opened = open_loop(c, c.emitter.index(0), end, c.emitter.index(block), label)
+    begin, part = c.emitter.index(0), _shared(c, op, label)
+    if part is not None:
+        begin, end = part.bounds(c, e, end, block, frame)
+    opened = open_loop(c, begin, end, c.emitter.index(block), label)
     c.slices[op.slice_extent] = Slice(label, e, block, opened.counter, op.span)
     return opened
+
+
+def _shared(c: Context, op: kir.RegionFold | kir.RegionScan, label: str) -> Share | None:
+    """The parts that the source axis is folded in, if instances share it. A scan has none: it needs all before."""
+    shared = isinstance(op, kir.RegionFold) and c.share is not None and c.share.label == label
+    return c.share if shared else None
 
 
 def _loops_inside(op: kir.RegionFold | kir.RegionScan) -> bool:
@@ -91,13 +102,48 @@ def region_fold(c: Context, op: kir.RegionFold, index: int, at: At, frame: Frame
             opened.summary = parts.of(order)
 
         try:
-            return carries.finish(
+            made = carries.finish(
                 lambda k, home: c.evaluate(op.combine.yields[k], home, combine).fragment, closing
             )
         finally:
             c.slices.pop(op.slice_extent, None)
+        _keep_part(c, op, made, carries, frame)
+        return made
 
     return looped(c, op, op.results, (index, at), frame, build)
+
+
+def _keep_part(
+    c: Context, op: kir.RegionFold, made: dict[int, ph.Fragment], carries: Carries, frame: Frame
+) -> None:
+    """Remember that the summary is one of a part, and how the author combines two."""
+    source = op.source[0]
+    share = _shared(c, op, c.analysis.classes.label((source.id, op.axis)))
+    if share is None:
+        return
+    homes = carries.homes
+
+    def bindings(values: Values) -> list[Binding]:
+        known = dict(zip(made, values, strict=True))
+        return [
+            held_binding(c, v, known[k], homes.at[k], homes.full[k]) if k in known else _unknown(v)
+            for k, v in enumerate(op.results)
+        ]
+
+    def combine(left: Values, right: Values) -> Values:
+        inner = frame.enter(op.combine, c.emitter.current, (*bindings(left), *bindings(right)))
+        whole = {k: c.evaluate(op.combine.yields[k], homes.at[k], inner).fragment for k in made}
+        return tuple(c.emitter.broadcast(whole[k], made[k].dims) for k in made)
+
+    start = tuple(carries.inits[k] for k in made)
+    share.states.append(State(results=tuple(made.values()), start=start, combine=combine))
+
+
+def _unknown(value: kir.Value) -> Binding:
+    def read(at: At) -> Point:
+        raise PlanError(f"a component of the fold that gives '{value.name}' is needed to combine its parts")
+
+    return read
 
 
 def _of_slice(c: Context, op: kir.RegionFold, index: int, at: At, frame: Frame) -> Point:

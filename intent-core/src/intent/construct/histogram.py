@@ -7,7 +7,7 @@ from typing import Any
 
 from intent import kir
 from intent import physical as ph
-from intent.construct.accumulate import accumulate
+from intent.construct.accumulate import accumulate, keep_sum
 from intent.construct.context import Context, rule
 from intent.construct.frame import Frame
 from intent.construct.point import Point
@@ -28,7 +28,7 @@ def histogram(c: Context, op: kir.Histogram, index: int, at: At, frame: Frame) -
         (k, c.analysis.classes.label((values.id, k)), n, c.traversal((values.id, k)))
         for k, n in enumerate(values.shape)
     ]
-    walk = walk_axes(c, axes, at, frame)
+    walk = walk_axes(c, axes, at, frame, parts=True)
     where = tuple(walk.points[k] for k in range(values.rank))
     value = c.evaluate(values, where, frame).fragment
     tests = set(walk.members)
@@ -48,7 +48,10 @@ def histogram(c: Context, op: kir.Histogram, index: int, at: At, frame: Frame) -
         count = lambda acc: e.emit(  # noqa: E731
             ph.Histogram, types, name=counts.name, accumulator=acc, **counted
         )[0]
-        return Point(accumulate(c, walk.loops, zero, count, dims, counts.name), bin_.members)
+        total = accumulate(c, walk.loops, zero, count, dims, counts.name)
+        if walk.part:
+            keep_sum(c, total)
+        return Point(total, bin_.members)
     # Each lane counts on its own; lanes meet once, after the loops.
     one = _hits(c, value, bin_.fragment, tests, walk.lanes, counts.dtype)
     step: Callable[[ph.Fragment | None], ph.Fragment] = lambda acc: (  # noqa: E731
@@ -59,6 +62,8 @@ def histogram(c: Context, op: kir.Histogram, index: int, at: At, frame: Frame) -
         dims = tuple(d for d in total.dims if d not in walk.lanes)
         payload: dict[str, Any] = {"operands": (total,), "dims": walk.lanes, "kind": "sum"}
         total = e.emit(ph.Reduce, ((counts.dtype, dims),), name=counts.name, **payload)[0]
+    if walk.part:
+        keep_sum(c, total)
     return Point(total, bin_.members)
 
 

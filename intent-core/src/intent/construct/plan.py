@@ -63,12 +63,15 @@ class GroupPlan:
     first of them (1: row-major).
     ``collisions``: the form of each colliding write and atomic by its KIR operation; what is not listed is native
     where GPUs usually have the atomic, else an exchange.
+    ``split``: the label of an axis that is walked in order, and among how many instances the reductions over it are
+    shared out; the last of them to arrive combines what all know, and does the rest.
     """
 
     instance: tuple[tuple[str, int], ...] = ()
     inner: tuple[tuple[str, Inner], ...] = ()
     grouped: int = 1
     collisions: tuple[tuple[int, Form], ...] = ()
+    split: tuple[str, int] | None = None
 
     def block(self, label: str) -> int | None:
         """The block of an instance axis, or None when the axis stays inside."""
@@ -98,6 +101,7 @@ class Plan:
             axes = [f"{label}=instance({block})" for label, block in g.instance]
             axes += [f"{label}={inner}" for label, inner in g.inner]
             order = f" grouped({g.grouped})" if g.grouped > 1 else ""
+            order += "" if g.split is None else f" {g.split[0]} split({g.split[1]})"
             order += "".join(f" collision%{op}={form}" for op, form in g.collisions if form != "native")
             lines.append(f"group {n}: {' '.join(axes) or 'one instance'}{order}")
         if self.guards:

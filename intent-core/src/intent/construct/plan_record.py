@@ -23,6 +23,7 @@ def record_of_plan(plan: Plan) -> Record:
                 "inner": [[label, inner.mode, inner.size] for label, inner in group.inner],
                 "grouped": group.grouped,
                 "collisions": [[op, form] for op, form in group.collisions],
+                "split": None if group.split is None else list(group.split),
             }
             for group in plan.groups
         ],
@@ -42,6 +43,7 @@ def plan_of_record(record: Record) -> Plan:
                 inner=tuple((label, Inner(mode=mode, size=size)) for label, mode, size in group["inner"]),
                 grouped=group["grouped"],
                 collisions=tuple((op, form) for op, form in group["collisions"]),
+                split=None if group["split"] is None else (group["split"][0], group["split"][1]),
             )
             for group in record["groups"]
         ),

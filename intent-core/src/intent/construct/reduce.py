@@ -9,6 +9,7 @@ from intent import physical as ph
 from intent.construct.combining import Combiner, combiner, has_loops
 from intent.construct.context import Context, rule
 from intent.construct.frame import Frame
+from intent.construct.parts import State
 from intent.construct.plan import Inner, serial
 from intent.construct.point import Point, members_of
 from intent.construct.pointwise import pointwise_point
@@ -35,7 +36,7 @@ def _reduce(c: Context, op: kir.Reduce, at: At, frame: Frame) -> tuple[Point, ..
         (k, c.analysis.classes.label((source.id, k)), source.shape[k], _traversal(c, op, k))
         for k in sorted(op.axes)
     ]
-    walk = walk_axes(c, axes, at, frame)
+    walk = walk_axes(c, axes, at, frame, parts=True)
     where = {**dict(zip(free, at, strict=True)), **walk.points}
     inner = tuple(where[k] for k in range(source.rank))
     elements = [c.evaluate(v, inner, frame) for v in op.operands]
@@ -45,7 +46,49 @@ def _reduce(c: Context, op: kir.Reduce, at: At, frame: Frame) -> tuple[Point, ..
     identities = combined.identities(at, frame)
     live = [mask_dead(c, e.fragment, walk.members, i) for e, i in zip(elements, identities, strict=True)]
     members = members_of(at)
-    return tuple(Point(r, members) for r in _Accumulation(c, op, combined, walk, identities, frame).run(live))
+    made = _Accumulation(c, op, combined, walk, identities, frame).run(live)
+    if walk.part:
+        keep_part(c, op, combined, made, tuple(identities), frame)
+    return tuple(Point(r, members) for r in made)
+
+
+def keep_part(
+    c: Context,
+    op: kir.Reduce,
+    combined: Combiner,
+    made: tuple[ph.Fragment, ...],
+    start: tuple[ph.Fragment, ...],
+    frame: Frame,
+) -> None:
+    """Remember that ``made`` are those of a part, and how parts become one."""
+    assert c.share is not None
+    c.share.states.append(
+        State(
+            results=made,
+            start=start,
+            combine=lambda a, b: combined.apply(a, b, frame),
+            across=lambda values, dims: across_lanes(c, op, combined, values, start, dims, frame),
+        )
+    )
+
+
+def across_lanes(
+    c: Context,
+    op: kir.Reduce,
+    combined: Combiner,
+    values: tuple[ph.Fragment, ...],
+    identities: tuple[ph.Fragment, ...],
+    lanes: tuple[ph.Dim, ...],
+    frame: Frame,
+) -> tuple[ph.Fragment, ...]:
+    """The components of all lanes of some dims as one."""
+    dims = tuple(d for d in values[0].dims if d not in lanes)
+    payload: dict[str, Any] = {"operands": values, "dims": lanes, "kind": op.kind}
+    if op.kind is None:
+        captures, region = combined.region(frame)
+        payload |= {"identity": identities, "captures": captures, "combine": region}
+    types = tuple((v.dtype, dims) for v in values)
+    return c.emitter.emit(ph.Reduce, types, name=op.results[0].name, **payload)
 
 
 def _traversal(c: Context, op: kir.Reduce, axis: int) -> Inner:
@@ -122,13 +165,7 @@ class _Accumulation:
         return tuple(self.c.emitter.broadcast(i, p.dims) for i, p in zip(self.identities, parts, strict=True))
 
     def _lanes(self, live: list[ph.Fragment]) -> tuple[ph.Fragment, ...]:
-        lanes = self.walk.lanes
-        if not lanes:
+        if not self.walk.lanes:
             return tuple(live)
-        dims = tuple(d for d in live[0].dims if d not in lanes)
-        payload: dict[str, Any] = {"operands": tuple(live), "dims": lanes, "kind": self.op.kind}
-        if self.op.kind is None:
-            captures, region = self.combined.region(self.frame)
-            payload |= {"identity": tuple(self.identities), "captures": captures, "combine": region}
-        types = tuple((v.dtype, dims) for v in live)
-        return self.c.emitter.emit(ph.Reduce, types, name=self.op.results[0].name, **payload)
+        start = tuple(self.identities)
+        return across_lanes(self.c, self.op, self.combined, tuple(live), start, self.walk.lanes, self.frame)

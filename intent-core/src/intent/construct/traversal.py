@@ -90,12 +90,16 @@ def close_loop(
 
 @dataclass
 class Walk:
-    """Axes being walked: a point per axis, the loops opened for serial axes and the lanes of blocks."""
+    """Axes being walked: a point per axis, the loops opened for serial axes and the lanes of blocks.
+
+    ``part``: the outermost loop walks this instance's part of an axis that several share.
+    """
 
     points: dict[int, Point]
     loops: list[OpenLoop]
     lanes: tuple[ph.Dim, ...]
     members: frozenset[ph.Fragment]
+    part: bool = False
 
 
 def walk_axes(
@@ -104,13 +108,16 @@ def walk_axes(
     at: Iterable[Point],
     frame: Frame,
     before: Iterable[ph.Dim] = (),
+    *,
+    parts: bool = False,
 ) -> Walk:
     """Enter the axes (key, label, extent, traversal), outermost first, in other lanes than the coordinates ``at``.
 
-    The caller closes the loops, last first.
+    ``parts``: of an axis that several instances share, a part will do. The caller closes the loops, last first.
     """
     points: dict[int, Point] = {}
     loops: list[OpenLoop] = []
+    part = False
     before, at = tuple(before), tuple(at)
     for key, label, e, inner in axes:
         if e.const == 1:
@@ -128,13 +135,16 @@ def walk_axes(
             point = c.resident_point(label, e, inner.size, taken, frame, before)
         else:
             step = inner.size
-            end = _longest(c, c.extent(e, frame))
-            loop = open_loop(c, c.emitter.index(0), end, c.emitter.index(step), label)
+            begin, end = c.emitter.index(0), _longest(c, c.extent(e, frame))
+            if parts and not loops and c.share is not None and c.share.label == label:
+                begin, end = c.share.bounds(c, e, end, step, frame)
+                part = True
+            loop = open_loop(c, begin, end, c.emitter.index(step), label)
             loops.append(loop)
             point = c.block_point(loop.counter, label, e, step, taken, frame, before)
         points[key] = point
     entered = points.values()
-    return Walk(points, loops, c.emitter.union(p.fragment for p in entered), members_of(entered))
+    return Walk(points, loops, c.emitter.union(p.fragment for p in entered), members_of(entered), part)
 
 
 def _longest(c: Context, count: Point) -> ph.Fragment:

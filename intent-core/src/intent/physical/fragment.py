@@ -74,6 +74,9 @@ class Buffer:
     ``scope``: ``program`` one copy per program instance, ``iteration`` one per execution of the enclosing
     loop body, ``invocation`` one slice of the hidden workspace argument per owner. Shape in elements,
     row-major; ``storage`` ``registers`` (static extents, identity access only), ``shared`` or ``workspace``.
+
+    ``role``, of the invocation's: ``partial`` holds what instances that share a reduction know, until the last one to
+    arrive reads it all; ``arrival`` counts those that have arrived. The counts are zero before a launch and after it.
     """
 
     id: int
@@ -82,6 +85,7 @@ class Buffer:
     shape: tuple[Extent, ...]
     scope: Scope = "program"
     storage: Literal["registers", "shared", "workspace"] = "workspace"
+    role: Literal["", "partial", "arrival"] = ""
 
     @property
     def rank(self) -> int:

@@ -32,7 +32,7 @@ class Segment:
     """The programs ``offset <= id < offset + length`` of one execution group.
 
     ``body.args`` is (local id,), the index scalar ``id - offset``; the decode into coordinates is in
-    the body.
+    the body. ``parts``: so many neighbours share the reductions of one instance; their last axis counts them.
     """
 
     group: int
@@ -40,6 +40,7 @@ class Segment:
     length: Extent
     offset: Extent
     body: Region
+    parts: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -101,7 +101,8 @@ def _header(program: Program) -> Iterator[str]:
 
 def _segment(segment: Segment) -> str:
     axes = ", ".join(f"{axis.label} = {axis.extent} / {axis.block}" for axis in segment.axes) or "no axes"
-    return f"segment {segment.group}: {axes}, length {segment.length}, offset {segment.offset}"
+    text = f"segment {segment.group}: {axes}, length {segment.length}, offset {segment.offset}"
+    return text if segment.parts == 1 else f"{text}, {segment.parts} parts"
 
 
 def _view(view: View) -> str:
@@ -115,7 +116,8 @@ def _view(view: View) -> str:
 
 def _buffer(buffer: Buffer) -> str:
     shape = f"[{', '.join(map(str, buffer.shape))}]"
-    return f"!{buffer.id}:{buffer.name} {buffer.dtype}{shape} {buffer.scope} {buffer.storage}"
+    text = f"!{buffer.id}:{buffer.name} {buffer.dtype}{shape} {buffer.scope} {buffer.storage}"
+    return f"{text} {buffer.role}" if buffer.role else text
 
 
 def _is_default(field: Field[Any], value: Any) -> bool:

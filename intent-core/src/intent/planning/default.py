@@ -12,6 +12,7 @@
 6. Everything else is pointwise: a few KB of the widest array an instance along the innermost axis, a square
    where different accesses find different axes contiguous.
 
+Where instances are few, long reductions are shared out among more of them (``sharing``).
 The sizes and the compiler's settings are the provider's: :class:`intent.provider.PlanTable` says which there are.
 """
 
@@ -31,6 +32,7 @@ from intent.planning.collisions import arranged
 from intent.planning.counting import bins_in_lanes, histograms_of, values_of
 from intent.planning.legal import bound_of, divisible, legal, must_be_whole, power_of_two, size_of
 from intent.planning.ragged import LEAST, average, counted_axes
+from intent.planning.sharing import shared_out
 from intent.planning.tiles import narrow, native, of_matrices, tile_of
 from intent.planning.widest import fitted
 from intent.provider import Capabilities, ChainTile, Knobs, MatrixTile, Walk
@@ -47,7 +49,8 @@ STATE_INSTANCES = 128
 
 def default(analysis: Analysis, capabilities: Capabilities, extents: Mapping[str, int] | None = None) -> Plan:
     """The plan used when the author gives none, for the call's extents (typical ones when unknown)."""
-    return _Planner(analysis, capabilities, dict(extents) if extents else None).plan()
+    known = dict(extents) if extents else None
+    return shared_out(_Planner(analysis, capabilities, known).plan(), analysis, capabilities, known)
 
 
 class _Planner:

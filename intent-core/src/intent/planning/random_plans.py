@@ -11,6 +11,7 @@ from intent.physical import Guard
 from intent.planning.collisions import arranged
 from intent.planning.counting import bins_of
 from intent.planning.legal import bound_of, divisible, legal, must_be_whole, power_of_two, size_of
+from intent.planning.sharing import shareable, with_split
 from intent.provider import Capabilities
 
 _LANE_BUDGET = 1 << 15
@@ -70,4 +71,16 @@ def random_plan(
         grouped = int(2 ** rng.integers(0, 3)) if len(instance) >= 2 else 1
         groups.append(GroupPlan(instance=tuple(instance), inner=tuple(inner), grouped=grouped))
     plan = Plan(groups=tuple(groups), guards=tuple(sorted(guards, key=str)), name="random")
-    return legal(plan, analysis, capabilities)
+    return _with_splits(legal(plan, analysis, capabilities), analysis, capabilities, rng)
+
+
+def _with_splits(
+    plan: Plan, analysis: Analysis, capabilities: Capabilities, rng: np.random.Generator
+) -> Plan:
+    """Some reductions shared out among a few instances, where they can be."""
+    for number, group in enumerate(arranged(analysis, capabilities)):
+        labels = sorted(shareable(analysis, group, plan.groups[number]))
+        if labels and rng.random() < 0.5:
+            count = int(rng.integers(2, 6))
+            plan = with_split(plan, number, str(rng.choice(labels)), count, analysis) or plan
+    return plan

@@ -92,6 +92,7 @@ class PlanTable:
     ``ragged``: lanes of an instance whose points have numbers of members of their own.
     ``resident``: lanes up to which a row is held at once, ``masked``: the same for rows that do not fill their lanes
     (None: as many); ``walks``: how a longer one is walked; ``counting``: how the values of a histogram are.
+    ``sharing``: instances among which long reductions are shared out where there are fewer than half as many.
     ``short_rows``: elements that short rows have together. ``pointwise_bytes``: of the widest array in a pointwise
     instance. ``square``: rows and columns of an instance that transposes, ``narrow_square``: of elements of at most
     two bytes.
@@ -102,9 +103,9 @@ class PlanTable:
     matrix: tuple[MatrixTile, ...] = (MatrixTile(),)
     chains: tuple[ChainTile, ...] = (ChainTile(rows=64, masked=True), ChainTile())
     exact: MatrixTile = MatrixTile(rows=64, columns=64, summed=32, whole=32)
-    rows: tuple[Sized, ...] = (Sized(lanes=0, knobs=()),)
     split: MatrixTile | None = None
     splits: bool = False
+    rows: tuple[Sized, ...] = (Sized(lanes=0, knobs=()),)
     ragged: Sized = Sized(lanes=128, knobs=())
     columns: Knobs = ()
     pointwise: Knobs = ()
@@ -113,6 +114,7 @@ class PlanTable:
     masked: int | None = None
     walks: tuple[Walk, ...] = (Walk(),)
     counting: Walk = Walk(block=4096)
+    sharing: int = 528
     short_rows: int = 2048
     pointwise_bytes: int = 4096
     square: int = 64

@@ -1,7 +1,9 @@
 """The hidden workspace argument: one allocation for all buffers that outlive registers (spec 5, 4.9).
 
 Slice ``i`` of a ``program`` scoped buffer belongs to global program id ``i``; a buffer of the ``invocation``
-has one slice. Allocated by the caller's library, so it comes from the caller's pool and follows the stream.
+has one slice. Counts of arrivals come first: they are zero when a launch begins, and every launch leaves them
+zero, so that they are set once, when the memory is allocated. Allocated by the caller's library, so it comes
+from the caller's pool and follows the stream.
 """
 
 from __future__ import annotations
@@ -28,30 +30,33 @@ ALIGNMENT: Final = 128
 
 @dataclass(frozen=True, kw_only=True)
 class Workspace:
-    """``size`` in bytes and the byte offset of every buffer by its id."""
+    """``size`` in bytes and the byte offset of every buffer by its id; the first ``zeroed`` bytes begin as zero."""
 
     size: int
     offsets: Mapping[int, int]
+    zeroed: int = 0
 
 
 def layout(program: Program, env: Mapping[Atom, int], length: int) -> Workspace:
     """Place every workspace buffer for a launch of ``length`` programs; size 0 when there is none."""
     offsets: dict[int, int] = {}
-    size = 0
-    for buffer in program.workspace:
+    size = zeroed = 0
+    for buffer in sorted(program.workspace, key=lambda b: b.role != "arrival"):
         size = -(-size // ALIGNMENT) * ALIGNMENT
         offsets[buffer.id] = size
         elements = 1 if buffer.scope == "invocation" else length
         for extent in buffer.shape:
             elements *= value_of(extent, env, needed_by=f"buffer '{buffer.name}'")
         size += elements * buffer.dtype.bytes
-    return Workspace(size=size, offsets=offsets)
+        zeroed = size if buffer.role == "arrival" else zeroed
+    return Workspace(size=size, zeroed=zeroed, offsets=offsets)
 
 
 def allocate(workspace: Workspace, library: Library, device: str) -> BoundView | None:
     """The allocation as a one-dimensional ``u8`` view, aligned; None when there are no buffers.
 
-    Buffers whose extents are all zero still have an address: a launch may pass it.
+    Buffers whose extents are all zero still have an address: a launch may pass it. On a GPU the device is current, and
+    what begins as zero is set on its current stream.
 
     Raises:
         NotSupportedYet: No library that the caller has imported can allocate on the device.
@@ -62,6 +67,7 @@ def allocate(workspace: Workspace, library: Library, device: str) -> BoundView |
         # A numpy array, whose slice keeps it alive; memory of the caller's library would be seen by address only.
         memory = np.empty(workspace.size + ALIGNMENT, np.uint8)
         start = -memory.ctypes.data % ALIGNMENT
+        memory[start : start + workspace.zeroed] = 0
         return _bound(
             memory.ctypes.data + start, workspace.size, device, memory[start : start + workspace.size]
         )
@@ -74,6 +80,8 @@ def allocate(workspace: Workspace, library: Library, device: str) -> BoundView |
     if array is None:
         raise CompilerFault(f"{library.name} does not recognise its own array", stage="workspace")
     shift = -array.pointer % ALIGNMENT
+    if workspace.zeroed:
+        owner[shift : shift + workspace.zeroed] = 0
     return _bound(array.pointer + shift, workspace.size, device, owner[shift:])
 
 

@@ -45,10 +45,17 @@ class Made:
         return copies
 
 
-def made(source: Any, block: int = 4, inner: Inner | None = None, *, narrow: bool = False) -> Made:
+def made(
+    source: Any,
+    block: int = 4,
+    inner: Inner | None = None,
+    *,
+    narrow: bool = False,
+    split: tuple[str, int] | None = None,
+) -> Made:
     """The program with all instance axes in blocks of ``block`` and all others walked as ``inner`` says.
 
-    ``narrow``: after the pass that narrows ranges.
+    ``narrow``: after the pass that narrows ranges. ``split``: the axis that instances share, and how many do.
     """
     kernel = lower(source)
     analysis = analyze(kernel)
@@ -56,6 +63,7 @@ def made(source: Any, block: int = 4, inner: Inner | None = None, *, narrow: boo
         GroupPlan(
             instance=tuple((axis.label, 1 if axis.single else block) for axis in group.axes),
             inner=tuple((label, inner or serial(8)) for label in analysis.inner),
+            split=split,
         )
         for group in analysis.groups
     )

@@ -173,6 +173,13 @@ def dropped(node, buffers=False):
     return edit
 
 
+def one_too_many(p):
+    """The instances that share a reduction wait for one more than there are."""
+    found = next(op for op in operations(p, ph.Pointwise, fn="eq"))
+    never = constant(3, dtypes.I32)
+    return only(p, found, lambda op: (never, replace(op, operands=(op.operands[0], never.result))))
+
+
 def two_sizes(p):
     """One name stands for two sizes."""
     return replace(p, dims=(*p.dims, replace(p.dims[0], size=2 * p.dims[0].size)))
@@ -200,6 +207,7 @@ CASES = {
     "buffer-allocation": (turned, {"inner": serial()}, dropped(ph.BufferAlloc), {"M": 3, "N": 5}),
     "buffer-storage": (turned, {"inner": serial()}, lambda p: replace(p, workspace=()), {"M": 3, "N": 5}),
     "buffer-first-write": (turned, {"inner": serial()}, dropped(ph.Store, buffers=True), {"M": 3, "N": 5}),
+    "split-reduction": (row_sums, {"split": ("axis_N", 3)}, one_too_many, ROWS),
     "fenced": (turned, {"inner": serial()}, dropped(ph.Fence), {"M": 3, "N": 5}),
 }
 

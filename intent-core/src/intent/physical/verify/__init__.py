@@ -27,6 +27,7 @@ from intent.physical.verify import (
     order,
     ranges,
     relations,
+    shared,
     space,
     storage,
     structured,
@@ -37,7 +38,7 @@ from intent.physical.verify.rule import SENTENCES, Problem, Rule
 
 __all__ = ["RULES", "SENTENCES", "Comparison", "Problem", "Rule", "problems", "verify"]
 
-_ALONE: Final = (values, interface, space, control, structured, access, buffers, fences, ranges)
+_ALONE: Final = (values, interface, space, control, structured, access, buffers, fences, shared, ranges)
 _BESIDE: Final = (effects, order, relations, computation, atomics, storage)
 
 RULES: Final[dict[str, Rule]] = {rule.name: rule for module in (*_ALONE, *_BESIDE) for rule in module.RULES}

@@ -151,9 +151,9 @@ class Batch:
 
     def _invocation(self, buffer: Buffer) -> Memory:
         if buffer.id not in self.launch.buffers:
-            self.launch.buffers[buffer.id] = Memory(
-                garbage(self.launch.shape(buffer.shape), buffer.dtype.numpy)
-            )
+            shape, dtype = self.launch.shape(buffer.shape), buffer.dtype.numpy
+            first = np.zeros(shape, dtype) if buffer.role == "arrival" else garbage(shape, dtype)
+            self.launch.buffers[buffer.id] = Memory(first)
         return self.launch.buffers[buffer.id]
 
     def run(self, region: Region, arguments: Sequence[Array]) -> tuple[Array, ...]:

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from intent.physical import ops as ph
-from intent.physical.fragment import Dim, Fragment
+from intent.physical.fragment import Buffer, Dim, Fragment
 from intent.physical.verify.trial.accesses import apply_atomic
 from intent.physical.verify.trial.logical import MOST_PASSES, NOTHING
 from intent.physical.verify.trial.machine import Machine, Trap, handles, place
@@ -132,11 +132,13 @@ def _note(
     dims: Sequence[Dim],
 ) -> None:  # fmt: skip
     """Remember who touched what; elements of an instance's own need no look."""
-    if own:
-        return
     resource = op.source if isinstance(op, ph.Load) else op.target
+    if own or (isinstance(resource, Buffer) and resource.role):
+        # What instances leave for the last one of them: the rule split-reduction says who may touch it.
+        return
     taken = m.full(valid, dims, everyone=True)
-    who = m.shaped(m.first + np.arange(m.instances, dtype=np.int64))
+    # Instances that share a reduction are one: the last to arrive comes after all that the others did.
+    who = m.shaped(m.first + np.arange(m.instances, dtype=np.int64) // m.parts)
     elements = np.broadcast_to(number, taken.shape)[taken]
     found = m.sharing.note(
         place(resource),
@@ -185,6 +187,8 @@ def _atomic(m: Machine, op: ph.Atomic) -> Made:
     elements, seen, *given = _lanes(m, (number, logical, *operands), op.dims, valid)
     if op.origin in m.targets.exchanged:
         return _exchange(m, op, valid, elements, seen, given)
+    if isinstance(op.target, Buffer) and op.target.role == "arrival":
+        return _arrivals(m, op, valid, elements)
     apply_atomic(m.ring, m.contents(op.target)[0], op.kind, elements, tuple(given), op.target.dtype)
     _record(m, op, seen, tuple(given))
     return tuple(
@@ -195,6 +199,19 @@ def _atomic(m: Machine, op: ph.Atomic) -> Made:
         )
         for k, result in enumerate(op.results)
     )
+
+
+def _arrivals(m: Machine, op: ph.Atomic, valid: Array, elements: Array) -> Made:
+    """Count instances in, in the order of their ordinals: how many were there before each of them."""
+    flat, _ = m.contents(op.target)
+    found = np.empty(elements.shape, flat.dtype)
+    for k, at in enumerate(elements):
+        found[k] = flat[at]
+        flat[at] += 1
+    taken = m.full(valid, op.dims, everyone=True)
+    spread = np.zeros(taken.shape, found.dtype)
+    spread[taken] = found
+    return (spread,)
 
 
 def _exchange(
@@ -224,7 +241,7 @@ def _allocate(m: Machine, op: ph.BufferAlloc) -> Made:
     buffer = op.buffer
     own = int(np.prod(m.shape_of(buffer), dtype=np.int64))
     count = own if buffer.scope == "invocation" else own * m.instances
-    fresh = np.full(count, NOTHING).astype(storage(buffer.dtype))
+    fresh = np.full(count, 0 if buffer.role == "arrival" else NOTHING).astype(storage(buffer.dtype))
     known = m.buffers.get(buffer.id)
     if known is not None and not m.everyone:
         kept = np.repeat(m.active.reshape(-1), own) if count != own else np.ones(own, np.bool_)

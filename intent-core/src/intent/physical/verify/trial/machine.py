@@ -90,6 +90,7 @@ class Machine:
         self.rank = 1
         self.instances = 0
         self.first = 0
+        self.parts = 1
         self.active: Array = np.ones((1,), np.bool_)
         self.everyone = True
         self.trace: dict[int, list[tuple[Op, Array]]] | None = None
@@ -118,7 +119,7 @@ class Machine:
         self.axes = {d: k + 1 for k, d in enumerate(dims)}
         self.rank = len(dims) + 1
         self.instances = self.extent(segment.length)
-        self.first = self.extent(segment.offset)
+        self.first, self.parts = self.extent(segment.offset), segment.parts
         if self.instances == 0:
             return
         self.active, self.everyone = self.shaped(np.ones(self.instances, np.bool_)), True

@@ -1,0 +1,67 @@
+"""An axis that several instances share: each reduces a part of it (spec: kir-to-gpu-program 2 and 7).
+
+What a reduction declares, that its combine is associative, is what permits it; parts are contiguous and are put
+together in order, so that a fold may share its axis too. ``split`` puts the parts together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from intent import physical as ph
+from intent.types import Extent
+from intent.types.extent import ceildiv, const
+
+if TYPE_CHECKING:
+    from intent.construct.context import Context
+    from intent.construct.frame import Frame
+
+Values = tuple[ph.Fragment, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    """A reduction over the shared axis: the results of one operation, which are those of a part.
+
+    ``start``: the identities, of the results' dims or fewer. ``combine``: two states, in order, as one.
+    ``across``: the states in lanes of some dims as one, where their order does not matter; None where it does.
+    """
+
+    results: Values
+    start: Values
+    combine: Callable[[Values, Values], Values]
+    across: Callable[[Values, tuple[ph.Dim, ...]], Values] | None = None
+
+
+@dataclass(kw_only=True)
+class Share:
+    """The axes of class ``label`` are walked in ``count`` parts; this instance has the one of ordinal ``part``.
+
+    ``team``: the ordinal of the instances that share one walk. ``states``: the reductions that were made of parts.
+    """
+
+    label: str
+    count: int
+    team: ph.Fragment
+    part: ph.Fragment
+    states: list[State] = field(default_factory=list)
+
+    def bounds(
+        self, c: Context, e: Extent, end: ph.Fragment, block: int, frame: Frame
+    ) -> tuple[ph.Fragment, ph.Fragment]:
+        """Begin and end of this instance's part of an axis that ends at ``end``; parts are whole blocks, or empty."""
+        length = self._length(c, e, end, block, frame)
+        begin = c.emitter.pointwise("mul", self.part, length)
+        after = c.emitter.pointwise("add", begin, length)
+        return begin, c.emitter.pointwise("minimum", after, end)
+
+    def _length(self, c: Context, e: Extent, end: ph.Fragment, block: int, frame: Frame) -> ph.Fragment:
+        blocks = ceildiv(e, const(block * self.count))
+        if blocks.launch_visible:
+            return c.extent(blocks * const(block), frame).fragment
+        emitter = c.emitter
+        up = emitter.pointwise("add", end, emitter.index(block * self.count - 1))
+        whole = emitter.pointwise("floordiv", up, emitter.index(block * self.count))
+        return emitter.pointwise("mul", whole, emitter.index(block))

@@ -1,0 +1,109 @@
+"""Reductions of few instances, shared out among more of them (spec: kir-to-gpu-program 7).
+
+A kernel whose instances do not fill the device spends its time in each of them. Where one walks a long axis in order
+and only reduces over it, several may walk parts of it, and the last one to arrive combines what they know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from math import prod
+from typing import Final
+
+from intent import kir
+from intent.construct import Analysis, GroupPlan, Plan, construct
+from intent.construct.groups import Group
+from intent.diagnostics import NotSupportedYet, PlanError
+from intent.kir.walk import walk
+from intent.planning.collisions import arranged
+from intent.planning.legal import bound_of, size_of
+from intent.planning.tiles import of_matrices
+from intent.provider import Capabilities
+
+__all__ = ["shareable", "shared_out", "with_split"]
+
+LEAST_ELEMENTS: Final = 8192
+"""What an instance should reduce, to be worth its arrival."""
+LEAST_BLOCKS: Final = 2
+
+
+def shared_out(
+    plan: Plan, analysis: Analysis, capabilities: Capabilities, extents: Mapping[str, int] | None
+) -> Plan:
+    """The plan with its longest reductions shared out, if the call's extents leave most of the device idle."""
+    if extents is None:
+        return plan
+    known, groups = dict(extents), arranged(analysis, capabilities)
+    programs = sum(_programs(g, p, known) for g, p in zip(groups, plan.groups, strict=True))
+    count = capabilities.plans.sharing // max(1, programs)
+    if count < 2:
+        return plan
+    for number, group in enumerate(groups):
+        for label, most in _longest(analysis, group, plan.groups[number], known):
+            made = with_split(plan, number, label, min(count, most), analysis)
+            if made is not None:
+                plan = made
+                break
+    return plan
+
+
+def with_split(plan: Plan, number: int, label: str, count: int, analysis: Analysis) -> Plan | None:
+    """The plan with one more split, if construction can make it."""
+    if count < 2:
+        return None
+    groups = list(plan.groups)
+    groups[number] = replace(groups[number], split=(label, count))
+    made = replace(plan, groups=tuple(groups))
+    try:
+        construct(analysis.kernel, made, analysis)
+    except (PlanError, NotSupportedYet):
+        return None
+    return made
+
+
+def shareable(analysis: Analysis, group: Group, plan: GroupPlan) -> set[str]:
+    """Labels of axes that reductions of the group walk in order, and that a split may name."""
+    return {label for label, _ in _reduced(analysis, group) if plan.traversal(label).mode == "serial"}
+
+
+def _programs(group: Group, plan: GroupPlan, extents: dict[str, int]) -> int:
+    sizes = {a.label: size_of(a.extent, extents, 1) for a in group.axes}
+    return prod(-(-sizes.get(label, 1) // block) for label, block in plan.instance)
+
+
+def _longest(
+    analysis: Analysis, group: Group, plan: GroupPlan, extents: dict[str, int]
+) -> list[tuple[str, int]]:
+    """Labels that may be split and in how many parts at most, the most parts first."""
+    found: dict[str, int] = {}
+    for label, op in _reduced(analysis, group):
+        inner = plan.traversal(label)
+        if inner.mode != "serial" or label not in analysis.inner:
+            continue
+        members = bound_of(analysis, label, extents, 1)
+        most = -(-members // inner.size) // LEAST_BLOCKS
+        if isinstance(op, kir.Reduce):
+            most = min(
+                most, prod(size_of(op.operands[0].shape[k], extents, 1) for k in op.axes) // LEAST_ELEMENTS
+            )
+        found[label] = max(found.get(label, 0), most)
+    return sorted(found.items(), key=lambda entry: (-entry[1], entry[0]))
+
+
+def _reduced(analysis: Analysis, group: Group) -> Iterator[tuple[str, kir.Op]]:
+    """The outermost axis that each reduction of the group walks. Products of matrices have better use for instances."""
+    label = analysis.classes.label
+    wanted = {p for unit in group.units for p in unit.producers}
+    for op in walk(analysis.kernel.body):
+        if op.id not in wanted:
+            continue
+        match op:
+            case kir.Reduce():
+                yield label((op.operands[0].id, min(op.axes))), op
+            case kir.Histogram():
+                yield label((op.values.id, 0)), op
+            case kir.RegionFold():
+                yield label((op.source[0].id, op.axis)), op
+            case kir.Contract() if op.reduce and not of_matrices(op):
+                yield label((op.lhs.id, op.reduce[0][0])), op
