@@ -15,8 +15,8 @@ from intent.construct.emission import Scope
 from intent.construct.frame import Binding, Frame
 from intent.construct.parts import Share, State, Values
 from intent.construct.point import Point
-from intent.diagnostics import PlanError
 from intent.construct.traversal import OpenLoop, open_loop
+from intent.diagnostics import PlanError
 from intent.kir.walk import regions_of, walk
 
 At = tuple[Point, ...]
