@@ -18,6 +18,7 @@ from intent.diagnostics import NotSupportedYet, PlanError
 from intent.kir.walk import walk
 from intent.planning.collisions import arranged
 from intent.planning.legal import bound_of, size_of
+from intent.planning.ragged import average, counted_axes
 from intent.planning.tiles import of_matrices
 from intent.provider import Capabilities
 
@@ -26,6 +27,8 @@ __all__ = ["shareable", "shared_out", "with_split"]
 LEAST_ELEMENTS: Final = 8192
 """What an instance should reduce, to be worth its arrival."""
 LEAST_BLOCKS: Final = 2
+LEAST_PARTS: Final = 4
+"""Below that an idle device is not idle enough: what is left goes and is read again."""
 
 
 def shared_out(
@@ -35,17 +38,52 @@ def shared_out(
     if extents is None:
         return plan
     known, groups = dict(extents), arranged(analysis, capabilities)
+    for number, group in enumerate(groups):
+        plan = _dealt_out(plan, number, group, analysis, known)
     programs = sum(_programs(g, p, known) for g, p in zip(groups, plan.groups, strict=True))
     count = capabilities.plans.sharing // max(1, programs)
-    if count < 2:
+    if count < LEAST_PARTS:
         return plan
     for number, group in enumerate(groups):
+        if plan.groups[number].split is not None:
+            continue
         for label, most in _longest(analysis, group, plan.groups[number], known):
             made = with_split(plan, number, label, min(count, most), analysis)
             if made is not None:
                 plan = made
                 break
     return plan
+
+
+def _dealt_out(
+    plan: Plan, number: int, group: Group, analysis: Analysis, extents: dict[str, int]
+) -> Plan:
+    """The plan with rows of products, of which data says how many there are, in the hands of an instance each.
+
+    Blocks of rows that follow each other in one instance read the other matrix again, long after the others did.
+    """
+    laid = plan.groups[number]
+    points = prod(size_of(a.extent, extents, 1) for a in group.axes if laid.block(a.label) == 1)
+    for label in sorted(_rows(analysis, group) & counted_axes(analysis)):
+        members = average(analysis, label, extents, points)
+        if members is None or laid.traversal(label).mode != "serial":
+            continue
+        made = with_split(plan, number, label, -(-members // laid.traversal(label).size), analysis)
+        if made is not None:
+            return made
+    return plan
+
+
+def _rows(analysis: Analysis, group: Group) -> set[str]:
+    """Labels of the axes that products of matrices leave."""
+    label = analysis.classes.label
+    wanted = {p for unit in group.units for p in unit.producers}
+    return {
+        label((op.result.id, k))
+        for op in walk(analysis.kernel.body)
+        if op.id in wanted and isinstance(op, kir.Contract) and of_matrices(op)
+        for k in range(op.result.rank)
+    }
 
 
 def with_split(plan: Plan, number: int, label: str, count: int, analysis: Analysis) -> Plan | None:
@@ -63,8 +101,10 @@ def with_split(plan: Plan, number: int, label: str, count: int, analysis: Analys
 
 
 def shareable(analysis: Analysis, group: Group, plan: GroupPlan) -> set[str]:
-    """Labels of axes that reductions of the group walk in order, and that a split may name."""
-    return {label for label, _ in _reduced(analysis, group) if plan.traversal(label).mode == "serial"}
+    """Labels of axes that reductions or stores of the group walk in order, and that a split may name."""
+    stored = {label for label, axis in analysis.inner.items() if "store" in axis.roles}
+    walked = stored | {label for label, _ in _reduced(analysis, group)}
+    return {label for label in walked if plan.traversal(label).mode == "serial"}
 
 
 def _programs(group: Group, plan: GroupPlan, extents: dict[str, int]) -> int:
