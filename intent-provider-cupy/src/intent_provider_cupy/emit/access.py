@@ -16,11 +16,12 @@ from intent_provider_cupy.emit import buffers, vectored
 from intent_provider_cupy.emit.layout import Table
 from intent_provider_cupy.emit.literals import c_type, literal, number_of, stored_type, typed
 from intent_provider_cupy.emit.value import Prec, Value, union_dims, union_refs
-from intent_provider_cupy.emit.vectors import vector_of
+from intent_provider_cupy.emit.vectors import Vector, vector_of
 from intent_provider_cupy.spelling import PROVIDER
 
 if TYPE_CHECKING:
     from intent_provider_cupy.emit.body import Body
+    from intent_provider_cupy.emit.kept import Row
 
 
 def load(body: Body, op: Load) -> None:
@@ -30,20 +31,41 @@ def load(body: Body, op: Load) -> None:
     home = buffers.home(body, op.source)
     valid = condition_of(body.use(op.valid, table) if op.valid is not None else None)
     fill = typed(body.use(op.fill, table) if op.fill is not None else literal(0, op.source.dtype))
+    row = body.rows.get(op.id)
+    near = (row.holds(body), row.place(body, table)) if row is not None and not row.first else None
     if home.registers is not None:
         value = buffers.read_registers(body, op, table, home)
     else:
         offset = offset_of(body, op.source, op.coordinates, table)
         text = f"it_load({home.pointer}, {offset.text})"
+        if near is not None:
+            text = f"({near[0]} ? it_load({near[1]}) : {text})"
         value = Value(text=text, prec=Prec.ATOM, dtype=op.source.dtype, dims=offset.dims, refs=offset.refs)
     if valid is not None:
         value = _filled(op, value, valid, fill)
     if home.registers is None and body.usage.count[op.result.id]:
         vector = vector_of(body, op, value.dims, table)
         if vector is not None and vector.dim not in fill.dims:
-            vectored.load(body, op, vector, value, f"{home.pointer}, {offset.text}", valid, fill)
+            vectored.load(body, op, vector, value, f"{home.pointer}, {offset.text}", valid, fill, near)
+            if row is not None and row.first:
+                _keep(body, op, row, table, vector)
             return
     body.define(op.result, value, op.span, table, statement=True, hint=f"{op.source.name}_value")
+    if row is not None and row.first and body.usage.count[op.result.id]:
+        _keep(body, op, row, table, None)
+
+
+def _keep(body: Body, op: Load, row: Row, table: Table, vector: Vector | None) -> None:
+    """Put what was loaded into the row's array."""
+    value, place, condition = body.use(op.result, table), row.place(body, table), f"if ({row.holds(body)}) "
+    single = f"{condition}it_store({place}, {value.text});"
+    looped = table.looped(op.result.dims)
+    if vector is None:
+        body.loops.act(single, table, looped, op.span)
+        return
+    vectored.stored(
+        body, vector, value, place, condition, single, stored_type(op.source.dtype), looped, table, op.span
+    )
 
 
 def condition_of(valid: Value | None) -> Value | None:

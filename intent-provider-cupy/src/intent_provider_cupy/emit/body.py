@@ -46,6 +46,7 @@ from intent_provider_cupy.emit import (
     contract,
     control,
     convert,
+    kept,
     pointwise,
     reduce,
     scan,
@@ -86,6 +87,8 @@ class Body:
         """Contractions of the loop at hand that are still under way in its next pass, with their carries' numbers."""
         self.copies: dict[int, Callable[[], None]] = {}
         """What writes the copies of a pipeline, by the contraction that they may stand beside."""
+        self.rows: dict[int, kept.Row] = {}
+        """Loads whose rows stay in shared memory between walks."""
         self.carries: set[int] = set()
         """Variables of loop carries, which statements may change where nobody needs the old value."""
         self.depth = 0
@@ -252,6 +255,7 @@ class Body:
         """Write the live operations of the region in order."""
         before = dict(self.staged)
         with self.context.scratch.stage():
+            kept.find(self, region)
             for op in region.ops:
                 if self.usage.live(op) and op.id not in self.hidden:
                     self.op(op)

@@ -26,6 +26,8 @@ class Context:
     stages: int = 1
     most_tiles: int = 0
     """Most bytes of all tiles at one time."""
+    kept: int = 0
+    """Most lanes of a row that stay in shared memory between walks."""
     tensor_cores: bool = False
     """Whether some contraction runs on tensor cores."""
     program_id: str = ""

@@ -52,7 +52,7 @@ class KernelEmitter:
             namer=self._namer, signature=self._builder, bounds=self._bounds, scalars=self._scalars, extents=extents,
             scratch=Scratch(), threads=threads_for(program.segments, knobs),
             stages=knobs.get("num_stages", 1), widest=knobs.get("vector_bytes", ACCESS_BYTES),
-            most_tiles=tiles,
+            most_tiles=tiles, kept=knobs.get("kept_lanes", 0),
         )  # fmt: skip
 
     def emit(self) -> Emitted:

@@ -53,10 +53,10 @@ class Placing:
 
     def __init__(self, segment: Segment, threads: int, widest: int = ACCESS_BYTES) -> None:
         self._widest = widest
-        self._operations = list(walk(segment.body))
-        self.defined = {r.id: op for op in self._operations for r in op.results}
+        self.operations = list(walk(segment.body))
+        self.defined = {r.id: op for op in self.operations for r in op.results}
         """The operation that a value comes from."""
-        self.loop_of = {op.body.args[0].id: op for op in self._operations if isinstance(op, Loop)}
+        self.loop_of = {op.body.args[0].id: op for op in self.operations if isinstance(op, Loop)}
         """The counted loop whose index a value is."""
         self._users = users_of(segment.body)
         self._cheap: dict[int, bool] = {}
@@ -76,14 +76,14 @@ class Placing:
         Products place their dims one after the other. Where two of them want the same threads for dims that one
         fragment has both of, the later one does with other places: tensor cores need theirs, so it does without them.
         """
-        walked = {d for op in self._operations for d in _walked(op)}
+        walked = {d for op in self.operations for d in _walked(op)}
         without: set[int] = set()
         while True:
             places: dict[Dim, Bits] = {}
             placed_by: dict[Dim, int] = {}
             self.products: dict[int, Product] = {}
             """How each contraction is computed, by its id."""
-            for op in self._operations:
+            for op in self.operations:
                 if isinstance(op, Contract):
                     given = None if op.id in without else places
                     self.products[op.id] = product_of(op, given, bits, walked)
@@ -203,8 +203,8 @@ class Placing:
 
     def _movable(self, fixed: set[Dim]) -> dict[int, tuple[Dim, ...]]:
         """Where only the set of lanes of a thread matters, not their order: no scan, no tensor core, no operand."""
-        fixed = fixed | {op.dim for op in self._operations if isinstance(op, Scan)}
-        operands = {self.table_of(op).index for op in self._operations if isinstance(op, Load)} - {0}
+        fixed = fixed | {op.dim for op in self.operations if isinstance(op, Scan)}
+        operands = {self.table_of(op).index for op in self.operations if isinstance(op, Load)} - {0}
         return {
             table.index: tuple(d for d in table.places if d not in fixed and table.movable(d) > 1)
             for table in self.tables
@@ -217,14 +217,14 @@ class Placing:
 
     def _turned_stores(self, body: Region, bits: int) -> None:
         """Stores along whose memory the main table has no neighbours get a table that does."""
-        for op in self._operations:
+        for op in self.operations:
             if isinstance(op, Store) and self._against(op):
                 index = len(self.tables)
                 self._table[op.id] = index
                 self.tables.append(
                     TableBuilder(index=index, thread_bits=bits).build(list(self._wants_of(op)))
                 )
-        if any(self._table.get(op.id) for op in self._operations if isinstance(op, Store)):
+        if any(self._table.get(op.id) for op in self.operations if isinstance(op, Store)):
             self._wanted = defaultdict(set)
             self._demand(body)
 
@@ -301,9 +301,26 @@ class Placing:
             return self.running(varying[0]) if len(varying) == 1 else None
         return None
 
+    def walking(self, coordinate: Fragment, index: Fragment) -> Dim | None:
+        """The dim of a coordinate that is a loop's index plus lane numbers, which may be less something uniform."""
+        op = self.defined.get(coordinate.id)
+        dim = self.running(coordinate)
+        if dim is None or not isinstance(op, Pointwise):
+            return None
+        return dim if any(self._mentions(o, index) for o in op.operands if not o.dims) else None
+
+    def _mentions(self, value: Fragment, index: Fragment) -> bool:
+        """Whether a uniform value is the index, or a sum with it."""
+        op = self.defined.get(value.id)
+        if isinstance(op, Pointwise) and op.fn in ("add", "sub"):
+            return self._mentions(op.operands[0], index) or (
+                op.fn == "add" and self._mentions(op.operands[1], index)
+            )
+        return value.id == index.id
+
     def buffer_dims(self, buffer: Buffer) -> tuple[Dim, ...]:
         """The lanes of a buffer in registers: every access has the same."""
-        for op in self._operations:
+        for op in self.operations:
             if isinstance(op, Load) and op.source == buffer:
                 return op.result.dims
             if isinstance(op, Store | Atomic) and op.target == buffer:

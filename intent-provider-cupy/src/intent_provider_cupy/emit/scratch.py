@@ -38,6 +38,11 @@ class Scratch:
         """Whether a buffer of ``size`` bytes may take shared memory that it need not have."""
         return self._kept_now + size <= KEPT_LIMIT
 
+    @property
+    def kept_now(self) -> int:
+        """Bytes of the buffers of this segment."""
+        return self._kept_now
+
     def keep(self, size: int) -> int:
         """The offset of a buffer of ``size`` bytes."""
         offset = self._kept_now

@@ -20,9 +20,13 @@ if TYPE_CHECKING:
 
 
 def load(
-    body: Body, op: Load, vector: Vector, value: Value, place: str, valid: Value | None, fill: Value
-) -> None:
-    """``value``, which loads single lanes, or vectors from ``place`` ("pointer, offset"), into one array."""
+    body: Body, op: Load, vector: Vector, value: Value, place: str, valid: Value | None, fill: Value,
+    near: tuple[str, str] | None = None,
+) -> None:  # fmt: skip
+    """``value``, which loads single lanes, or vectors from ``place`` ("pointer, offset"), into one array.
+
+    ``near``: a condition, and where vectors stand if it holds.
+    """
     table = body.placing.table_of(op)
     body.flush_keeping([value])
     looped, n = table.looped(value.dims), vector.length
@@ -34,12 +38,12 @@ def load(
     get = f"it_load{'_once' if op.reread == 'once' and isinstance(op.source, View) else ''}<{n}>"
     with _chosen(body, vector), _each_vector(body, vector, looped, table) as (counter, element):
         single = body.loops.render(target).replace(f"[{counter}]", f"[{counter} + {element}]")
-        if looped[-1] == vector.dim:
-            text = f"{get}(&{target}, {place});"
-        else:
-            part = body.context.namer.fresh("part")
-            text = f"{{ {type_} {part}[{n}]; {get}({part}, {place}); "
-            text += f"it_each({element}, {n}) {single} = {part}[{element}]; }}"
+        part = f"&{target}" if looped[-1] == vector.dim else body.context.namer.fresh("part")
+        text = f"{get}({part}, {place});"
+        if near is not None:
+            text = f"{{ if ({near[0]}) it_load<{n}>({part}, {near[1]}); else {text} }}"
+        if looped[-1] != vector.dim:
+            text = f"{{ {type_} {part}[{n}]; {text} it_each({element}, {n}) {single} = {part}[{element}]; }}"
         guard = f"if ({valid.text}) " if valid is not None else ""
         body.writer.statement(body.loops.render(guard + text), op.span)
         if valid is not None:
@@ -58,14 +62,21 @@ def store(
 
     ``act``: what is done with a vector, if it is not stored.
     """
-    table = body.placing.table_of(op)
-    body.loops.flush(body.loops.mentioned(single + condition))
+    table, type_ = body.placing.table_of(op), stored_type(op.target.dtype)
     looped = table.looped(op.dims)
+    stored(body, vector, value, place, condition, f"{condition}{single}", type_, looped, table, op.span, act)
+
+
+def stored(
+    body: Body, vector: Vector, value: Value, place: str, condition: str, single: str, type_: str,
+    looped: tuple[Dim, ...], table: Table, span: Span, act: str = "",
+) -> None:  # fmt: skip
+    """The statement ``single`` for each lane, or vectors of elements of ``type_`` as :func:`write` has them."""
+    body.loops.flush(body.loops.mentioned(single))
     with _chosen(body, vector):
-        type_ = stored_type(op.target.dtype)
-        write(body, vector, value, place, condition, type_, looped, table, op.span, act)
+        write(body, vector, value, place, condition, type_, looped, table, span, act)
     with _otherwise(body):
-        body.loops.act(f"{condition}{single}", table, looped, op.span)
+        body.loops.act(single, table, looped, span)
 
 
 def either(
