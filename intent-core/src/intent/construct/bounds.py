@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from intent import kir
 from intent.construct.facts import Facts
 from intent.construct.indexing import indexed_axes
 from intent.types import Extent
-from intent.types.extent import Call, Dyn, const
+from intent.types.extent import Atom, Call, Dyn, const, maximum
 
 
 class UpperBounds:
-    """Upper bounds by six rules, tried in turn.
+    """Upper bounds by seven rules, tried in turn.
 
     1. A term ``min(a, b)`` with a positive coefficient is at most either argument: ``min(c*64 + 64, T) - c*64 <= 64``.
     2. A loop variable is at least its begin and at most its end: ``N - i <= N``.
@@ -18,16 +20,17 @@ class UpperBounds:
     4. Steps are at least 1: ``ceildiv(n, step) <= n`` where n is not negative.
     5. What is not negative takes away nothing or something: ``N - p*p <= N``.
     6. A domain whose members all index an axis has at most as many as that axis (see :mod:`intent.construct.indexing`).
+    7. A term ``max(a, b)`` with a positive coefficient is at most the larger one of bounds of both.
     """
 
     def __init__(self, kernel: kir.Kernel, facts: Facts) -> None:
         self.facts = facts
         self.parents: dict[Extent, Extent] = {}
-        known = {d.id: d for d in kernel.domains}
+        extents = {d.id: d.extent for d in kernel.domains}
         for domain in kernel.domains:
-            parent = known.get(domain.parent) if domain.parent is not None else None
-            if domain.extent is not None and parent is not None and parent.extent is not None:
-                self.parents.setdefault(domain.extent, parent.extent)
+            parent = None if domain.parent is None else extents[domain.parent]
+            if domain.extent is not None and parent is not None:
+                self.parents.setdefault(domain.extent, parent)
         for extent, axis in indexed_axes(kernel):
             self.parents.setdefault(extent, axis)
 
@@ -37,38 +40,53 @@ class UpperBounds:
             return e
         if depth == 0:
             return None
-        found = [b for candidate in self._larger(e) if (b := self.of(candidate, depth - 1)) is not None]
+        found = [
+            b for candidate in self._larger(e, depth - 1) if (b := self.of(candidate, depth - 1)) is not None
+        ]
         constants = [b.const for b in found if b.const is not None]
         if constants:
             return const(min(constants))
         return found[0] if found else None
 
-    def _larger(self, e: Extent) -> list[Extent]:
-        found = []
+    def _larger(self, e: Extent, depth: int) -> Iterator[Extent]:
         for monomial, k in e.terms:
+            term = Extent(((monomial, k),))
             if k < 0 and monomial and self.facts.nonnegative(Extent(((monomial, 1),))):
-                found.append(e - Extent(((monomial, k),)))
-            for atom in monomial:
-                if isinstance(atom, Call) and atom.op == "ceildiv" and k > 0 and len(monomial) == 1:
-                    found += [e.substitute({atom: atom.args[0]})] * self.facts.nonnegative(atom.args[0])
-                if isinstance(atom, Call) and atom.op == "min" and k > 0 and len(monomial) == 1:
-                    found += [e.substitute({atom: arg}) for arg in atom.args]
-                if (
-                    isinstance(atom, Call)
-                    and atom.op == "max"
-                    and k > 0
-                    and len(monomial) == 1
-                    and e.terms[0][0] == monomial
-                ):
-                    found += [
-                        e.substitute({atom: arg}) for arg in atom.args if not self.facts.nonnegative(-arg)
-                    ][:1]
-                if isinstance(atom, Dyn) and atom.value in self.facts.dyn and len(monomial) == 1:
-                    low, high = self.facts.dyn[atom.value]
-                    bound = high if k > 0 else low
-                    if bound is not None:
-                        found.append(e.substitute({atom: bound}))
+                yield e - term
+            if len(monomial) == 1:  # the other factors of a product may be negative
+                for bound in self._bounds(monomial[0], depth) if k > 0 else self._least(monomial[0]):
+                    yield e - term + k * bound
         parent = self.parents.get(e)
         if parent is not None:
-            found.append(parent)
-        return found
+            yield parent
+
+    def _bounds(self, atom: Atom, depth: int) -> Iterator[Extent]:
+        """What an atom is at most."""
+        match atom:
+            case Dyn():
+                _, high = self.facts.dyn.get(atom.value, (None, None))
+                if high is not None:
+                    yield high
+            case Call(op="min"):
+                yield from atom.args
+            case Call(op="ceildiv") if self.facts.nonnegative(atom.args[0]):
+                yield atom.args[0]
+            case Call(op="max"):
+                bounds = [self.of(arg, depth) for arg in atom.args]
+                known = [b for b in bounds if b is not None]
+                if len(known) == len(bounds):
+                    yield self._largest(known)
+
+    def _least(self, atom: Atom) -> Iterator[Extent]:
+        """What an atom is at least."""
+        low, _ = self.facts.dyn.get(atom.value, (None, None)) if isinstance(atom, Dyn) else (None, None)
+        if low is not None:
+            yield low
+
+    def _largest(self, bounds: list[Extent]) -> Extent:
+        """The largest one; those that another one is shown not to be below are left out."""
+        kept = bounds[:1]
+        for bound in bounds[1:]:
+            if not any(self.facts.at_most(bound, other) for other in kept):
+                kept = [other for other in kept if not self.facts.at_most(other, bound)] + [bound]
+        return maximum(*kept) if len(kept) > 1 else kept[0]
