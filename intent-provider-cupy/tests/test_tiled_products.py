@@ -64,6 +64,7 @@ def test_products(name, tile, monkeypatch):
     assert "it_copy_async" in text
     assert ("it_each(step_k, " in text) == (rows * columns * summed // (32 * warps) <= UNROLLED)
     assert "const int k = step_k * " in text
+    assert "it_place" not in text, "places in a row differ by constants"
     rng = np.random.default_rng(0)
     a = rng.integers(-99, 100, (k, m) if left else (m, k)).astype(dtype)
     b = rng.integers(-99, 100, (n, k) if right else (k, n)).astype(dtype)

@@ -29,7 +29,8 @@ PANEL_BYTES = 128
 class Tile:
     """An operand in shared memory: rows are lanes of ``slow``, columns lanes of ``fast`` in panels of ``width``.
 
-    The text finds a lane by ``it_place`` of the prelude, which says how the pieces of rows are swapped.
+    The text finds a lane by ``it_place`` of the prelude, which says how the pieces of rows are swapped. With a
+    ``pitch``, rows lie that many elements apart as they are, and places in one row differ by constants.
     """
 
     name: str
@@ -39,10 +40,11 @@ class Tile:
     width: int
     type: str
     element_bytes: int
+    pitch: int = 0
 
     @property
     def elements(self) -> int:
-        return self.slow.size * self.fast.size
+        return self.slow.size * (self.pitch or self.fast.size)
 
     @property
     def bytes(self) -> int:
@@ -51,6 +53,8 @@ class Tile:
 
     def at(self, row: str, column: str) -> str:
         """The index of an element by its lane numbers along ``slow`` and ``fast``."""
+        if self.pitch:
+            return f"(({row}) * {self.pitch} + {column})"
         return f"it_place<{self.type}, {self.slow.size}, {self.width}>({row}, {column})"
 
     def along(self, free: Dim, across: str, along: str) -> str:
@@ -87,10 +91,12 @@ def tile_of(body: Body, product: Product, fragment: Fragment, hint: str = "") ->
     either = product.fed.bits == 16 or product.kind == "tiles"
     turned = either and home.bits(free)[0] is None and home.bits(k)[0] is not None
     fast, slow = (free, k) if turned else (k, free)
+    # Rows of contracted lanes are read by threads that are rows apart: a piece more, and they lie in other banks.
+    spare = 0 if turned else PIECE_BYTES // product.fed.bytes
     return Tile(
         name=body.context.namer.fresh(f"{hint or fragment.name or 'operand'}_tile"), fragment=fragment, slow=slow,
         fast=fast, width=min(fast.size, PANEL_BYTES // product.fed.bytes), type=c_type(product.fed),
-        element_bytes=product.fed.bytes,
+        element_bytes=product.fed.bytes, pitch=fast.size + spare if product.kind == "tiles" else 0,
     )  # fmt: skip
 
 
