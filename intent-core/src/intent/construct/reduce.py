@@ -9,7 +9,7 @@ from intent import physical as ph
 from intent.construct.combining import Combiner, combiner, has_loops
 from intent.construct.context import Context, rule
 from intent.construct.frame import Frame
-from intent.construct.parts import State
+from intent.construct.parts import State, Values
 from intent.construct.plan import Inner, serial
 from intent.construct.point import Point, members_of
 from intent.construct.pointwise import pointwise_point
@@ -62,14 +62,17 @@ def keep_part(
 ) -> None:
     """Remember that ``made`` are those of a part, and how parts become one."""
     assert c.share is not None
-    c.share.states.append(
-        State(
-            results=made,
-            start=start,
-            combine=lambda a, b: combined.apply(a, b, frame),
-            across=lambda values, dims: across_lanes(c, op, combined, values, start, dims, frame),
-        )
+
+    def across(values: Values, dims: tuple[ph.Dim, ...]) -> Values:
+        return across_lanes(c, op, combined, values, start, dims, frame)
+
+    state = State(
+        results=made,
+        start=start,
+        combine=lambda a, b: combined.apply(a, b, frame),
+        across=None if has_loops(op) else across,
     )
+    c.share.states.append(state)
 
 
 def across_lanes(
