@@ -136,12 +136,6 @@ def executed(program: Program, arguments: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-@pytest.fixture
-def results() -> Callable[..., dict[str, Any]]:
-    """``results(program, arguments)``: the arguments after a run on copies of them."""
-    return executed
-
-
 def _run(
     name: str, program: Program, arguments: dict[str, Any], wanted: Mapping[str, Any], tolerance: float
 ) -> None:

@@ -26,7 +26,6 @@ CAPABILITIES: Final = Capabilities(
     atomics=ATOMICS,
     grid_limit=(1 << 31) - 1,
     needs_gpu=True,
-    joined=True,
     plans=PLANS,
     preference=1,
 )  # fmt: skip

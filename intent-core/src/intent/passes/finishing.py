@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from intent import physical as ph
 from intent.passes.expand import expand
-from intent.passes.joining import joining
 from intent.passes.scaled_maximum import scaled_maximum
 from intent.provider import Capabilities
 
@@ -16,7 +15,4 @@ from intent.provider import Capabilities
 def finish(program: ph.Program, capabilities: Capabilities) -> ph.Program:
     """The program that a provider with these capabilities spells."""
     # Expansions would hide the products that it looks for.
-    program = scaled_maximum(program)
-    if capabilities.joined:
-        program = joining(program)
-    return expand(program, capabilities.functions, capabilities.histogram)
+    return expand(scaled_maximum(program), capabilities.functions, capabilities.histogram)

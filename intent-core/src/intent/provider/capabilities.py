@@ -17,8 +17,7 @@ class Capabilities:
     spelled natively (others are expanded by core). ``histogram``: most bins of a native histogram (with more, core
     tests every value for every bin). ``atomics``: (kind, dtype) pairs. ``grid_limit``: most programs.
     ``preference``: of several providers that could run, the greatest is the default one; ties go by name.
-    ``joined``: loops of products are to be joined with the loops around them, because only passes of an innermost loop
-    overlap. ``plans``: tile shapes and settings that its compiler likes.
+    ``plans``: tile shapes and settings that its compiler likes.
     """
 
     dtypes: frozenset[str]
@@ -32,5 +31,4 @@ class Capabilities:
     grid_limit: int = (1 << 31) - 1
     needs_gpu: bool = True
     preference: int = 0
-    joined: bool = False
     plans: PlanTable = field(default_factory=PlanTable)
