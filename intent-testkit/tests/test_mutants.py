@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from intent.provider.registry import registry
 from intent_testkit.cases import BY_NAME
-from intent_testkit.mutants import Mutant, emitted, mutants_of
+from intent_testkit.mutants import Mutant, code, emitted, mutants_of
 from intent_testkit.mutants.asked import watched_conditions
 from intent_testkit.mutants.campaign import drawn, outcomes
 from intent_testkit.mutants.decisions import DECISIONS
@@ -25,6 +26,8 @@ from intent_testkit.mutants.tally import Tally
 from intent_testkit.mutants.tested import of_core
 from intent_testkit.mutants.trial import Constructed, Outcome
 from intent_testkit.plans import Compiled
+from intent_testkit.programs import whole
+from intent_testkit.suite import compile_case
 
 
 def _wrong(text: str) -> dict[str, list[str]]:
@@ -237,12 +240,49 @@ def test_code_that_has_run_already_is_not_replaced() -> None:
 def test_a_provider_that_spells_something_wrong_is_found() -> None:
     module = "intent_provider_triton.emit.access"
     right = emitted.watch("triton", [module], every=60, tests=False)
-    reached = [m for m in mutants_of(module, DECISIONS) if right.cases(module, m.line)]
+    reached = [m for m in mutants_of(module, DECISIONS) if right.cases(m)]
     wrong = next(m for m in reached if m.fault == "wrong-text" and m.place == "pointer_of")
     same = next(m for m in reached if m.fault == "flip-flag" and m.place == "load")
     (found,), (other,) = outcomes([wrong], right, 1), outcomes([same], right, 1)
     assert (found.noticed is not None, found.other) == (True, 1)
     assert other.noticed is None, "where a value has a name changes nothing"
+    assert other.alike, "and not the code"
+
+
+def test_programs_of_tests_are_told_apart_too() -> None:
+    with code.spelling("triton") as spelled:
+        program = whole.add(64)
+        registry().get("triton").serialize(program)
+    assert spelled == [program]
+
+
+def test_what_code_costs() -> None:
+    listing = (
+        "add:\n\t.loc 1 2 3\n\tld.global.f32 %f1, [%rd1]; // a\n\tbar.sync 0;\n\tcvt.rn.f16.f32 %h, %f1;\n"
+    )
+    lines = list(code._instructions(listing + "\n\t.section .debug\n\tld.global"))
+    assert lines == ["add:", "ld.global.f32 %f1, [%rd1];", "bar.sync 0;", "cvt.rn.f16.f32 %h, %f1;"]
+    right = code.price(lines)
+    assert right == Counter(instructions=4, accesses=1, barriers=1, conversions=1, exchanges=0)
+    assert code.dearer_only(right, right) == []
+    assert code.dearer_only(right + Counter(barriers=1), right) == ["barriers"]
+    assert code.dearer_only(right + Counter(barriers=1), right + Counter(accesses=1)) == [], "not only dearer"
+
+
+def test_a_mutant_is_not_hidden_by_what_was_compiled_before_it() -> None:
+    case = BY_NAME["softmax"]
+    before = compile_case("triton", case).source
+    wrong = next(
+        m
+        for m in mutants_of("intent_provider_triton.emit.access", DECISIONS)
+        if m.fault == "wrong-text" and m.place == "pointer_of"
+    )
+    put_in(wrong)
+    try:
+        assert compile_case("triton", case).source != before
+    finally:
+        put_in(replace(wrong, source=wrong.original, original=wrong.source))
+    assert compile_case("triton", case).source == before
 
 
 def test_reasons_for_survivors_name_mutants_that_exist() -> None:

@@ -77,6 +77,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--show", type=Path, help="write the mutated module here instead (with --only)")
     parser.add_argument("--provider", help="faults of what this provider emits, not of the core")
     parser.add_argument("--every", type=int, default=1, help="with --provider, only each so many-th case")
+    parser.add_argument(
+        "--tests", action="append", default=[], help="with --provider, a file or folder of tests of its own"
+    )
     return parser.parse_args()
 
 
@@ -92,7 +95,7 @@ def _mutants(name: str, options: argparse.Namespace) -> list[Mutant]:
 
 def _right(name: str, options: argparse.Namespace) -> Known:
     if options.provider:
-        return emitted.watch(name, _modules(name), options.every)
+        return emitted.watch(name, _modules(name), options.every, more=options.tests)
     room: Room = ROOMS[name]
     kept = options.reach / f"{name}.json" if options.reach else None
     right = None if kept is None else load(kept)

@@ -7,21 +7,23 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
 
 import intent
 from intent.construct import Plan
-from intent.diagnostics import CapabilityError
+from intent.diagnostics import CapabilityError, MissingToolkit
 from intent.passes import refine
 from intent.passes.expand import expand
 from intent.physical import Program
 from intent.provider.registry import registry
 from intent_testkit.cases import ALL
 from intent_testkit.cases.case import Case
+from intent_testkit.mutants.code import code_of, dearer_only, price, said, spelling, unordered
+from intent_testkit.mutants.expense import together
 from intent_testkit.mutants.mutant import Mutant
 from intent_testkit.mutants.replacing import put_in
 from intent_testkit.mutants.right import file_of, telling_first
@@ -31,22 +33,35 @@ from intent_testkit.plans import Compiled, violated
 from intent_testkit.run import Point, run, variants
 from intent_testkit.suite import Suite
 
-TEXTS: Final = 12
-"""Most other texts of one mutant that are run."""
-CASES, TESTS = 20, 60
-"""Most cases and most tests of operations that one mutant is tried on."""
+TEXTS, EACH = 40, 2
+"""Most other texts of one mutant that are run, and most of one case."""
+CODES: Final = 4
+"""Most other texts of one mutant whose code is compared."""
+LONG: Final = 60.0
+"""Seconds after which no further text is run, and no further test; each is given as much."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """One program that the provider is given, and where it is run."""
+
+    point: Point
+    plan: Plan
+    program: Program
 
 
 @dataclass(frozen=True, kw_only=True)
 class Emitted:
     """Programs of the cases for one provider, digests of their texts, and which cases run which lines.
 
-    The tests of single operations count as cases too; they are run whatever the text.
+    The tests of single operations count as cases too: those that spell no program that is spelled otherwise are not
+    run. ``given`` has the programs of each of them.
     """
 
     provider: str
-    programs: dict[str, list[tuple[Point, Plan, Program]]] = field(default_factory=dict)
-    texts: dict[str, frozenset[str]] = field(default_factory=dict)
+    programs: dict[str, list[Given]] = field(default_factory=dict)
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    given: dict[str, list[Program]] = field(default_factory=dict)
     lines: dict[str, dict[int, list[str]]] = field(default_factory=dict)
 
     def cases(self, mutant: Mutant) -> list[str]:
@@ -54,54 +69,92 @@ class Emitted:
         lines = self.lines.get(mutant.module, {})
         return lines.get(mutant.line) or lines.get(mutant.statement, [])
 
-    def spelled(self, name: str) -> Iterator[tuple[Point, Plan, str]]:
-        """The programs of a case as the provider spells them now, by digests."""
-        target = registry().get(self.provider)
-        for point, plan, program in self.programs[name]:
-            source = target.serialize(program)
-            parts = [getattr(source, f.name) for f in fields(source) if f.name != "program"]
-            yield point, plan, hashlib.sha256(f"{point} {plan} {parts}".encode()).hexdigest()[:24]
+    def spelled(self, name: str) -> list[str]:
+        """Digests of all that the provider says of each program of a case, as it spells them now."""
+        known = self.given[name] if "::" in name else [given.program for given in self.programs[name]]
+        return [_digest(self.provider, program) for program in known]
 
     def tried(self, mutant: Mutant, names: Sequence[str]) -> Outcome:
         """Put the mutant in place of the right provider, for good, and run what it spells otherwise."""
         put_in(mutant)
-        tests = [name for name in names if "::" in name]
-        noticed, other = self._texts_tried([name for name in names if "::" not in name][:CASES])
-        if noticed is None and tests:
-            noticed, _ = failure(tests[:TESTS], self.provider)
-        return Outcome(mutant=mutant, noticed=noticed, cases=len(names), other=other)
+        noticed, changed = self._texts_tried([name for name in names if "::" not in name])
+        tests = 0
+        if noticed is None:
+            noticed, tests = self._tests_tried([name for name in names if "::" in name])
+        other = len({name for name, _ in changed})
+        outcome = Outcome(mutant=mutant, noticed=noticed, cases=len(names), tests=tests, other=other)
+        return outcome if noticed or not changed else self._compared(outcome, [g for _, g in changed])
 
-    def _texts_tried(self, names: Sequence[str]) -> tuple[str | None, int]:
-        """What failed, and in how many cases there was another text until then."""
-        other = ran = 0
+    def _texts_tried(self, names: Sequence[str]) -> tuple[str | None, list[tuple[str, Given]]]:
+        """What failed, and which programs had another text until then."""
+        changed: list[tuple[str, Given]] = []
+        ran = 0
         noticed: str | None = None
+        end = time.monotonic() + LONG
         try:
             for name in names:
-                different = [p for p in self.spelled(name) if p[2] not in self.texts[name]]
-                other += bool(different)
-                for point, plan, _ in different:
-                    self._check(point, plan)
-                ran += len(different)
-                if ran >= TEXTS:
-                    break
+                now = zip(self.programs[name], self.spelled(name), self.texts[name], strict=True)
+                different = [given for given, text, right in now if text != right]
+                changed += [(name, given) for given in different]
+                for given in different[:EACH] if ran < TEXTS and time.monotonic() < end else ():
+                    self._check(given)
+                    ran += 1
         except Exception as error:  # noqa: BLE001 -- whatever it is, the fault was noticed
             noticed = f"{name}: {type(error).__name__}: {' '.join(str(error).split())[:160]}"
-        return noticed, other
+        return noticed, changed
 
-    def _check(self, point: Point, plan: Plan) -> None:
-        constexprs = dict(point.case.constexprs)
+    def _tests_tried(self, names: Sequence[str]) -> tuple[str | None, int]:
+        """What failed of the tests that spell something otherwise, or spell no program but run the line."""
+        try:
+            telling = [
+                name for name in names if not self.given[name] or self.spelled(name) != self.texts[name]
+            ]
+        except Exception:  # noqa: BLE001 -- the test that spells this program will say
+            telling = list(names)
+        return failure(telling, self.provider, seconds=LONG) if telling else (None, 0)
+
+    def _check(self, given: Given) -> None:
+        case = given.point.case
         with Suite.execution(self.provider) as (_, place):
-            run(
-                point,
-                intent.compile(point.case.kernel, provider=self.provider, constexprs=constexprs, plan=plan),
-                place,
+            artifact = intent.compile(
+                case.kernel, provider=self.provider, constexprs=dict(case.constexprs), plan=given.plan
             )
+            run(given.point, artifact, place)
+
+    def _compared(self, outcome: Outcome, changed: Sequence[Given]) -> Outcome:
+        """Whether other texts compile to the same code, or to code that costs more and nothing less."""
+        step = -(-len(changed) // CODES)
+        programs = [given.program for given in changed[::step]]
+        try:
+            wrong = [code_of(self.provider, program) for program in programs]
+            put_in(replace(outcome.mutant, source=outcome.mutant.original, original=outcome.mutant.source))
+            right = [code_of(self.provider, program) for program in programs]
+        except MissingToolkit:
+            return outcome
+        except Exception as error:  # noqa: BLE001 -- the compiler refuses what the right provider does not say
+            return replace(
+                outcome, noticed=f"native build: {type(error).__name__}: {' '.join(str(error).split())[:160]}"
+            )
+        more = dearer_only(together(map(price, wrong)), together(map(price, right)))
+        return replace(
+            outcome, alike=[*map(unordered, wrong)] == [*map(unordered, right)], dearer=tuple(more)
+        )
 
 
-def watch(provider: str, modules: Iterable[str], every: int = 1, *, tests: bool = True) -> Emitted:
+def _digest(provider: str, program: Program) -> str:
+    try:
+        text = repr(said(provider, program))
+    except CapabilityError as error:  # what a test expects
+        text = str(error)
+    return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+def watch(
+    provider: str, modules: Iterable[str], every: int = 1, *, tests: bool = True, more: Sequence[str] = ()
+) -> Emitted:
     """Spell the programs of every case (of each ``every``-th one), watching the lines of the modules that run.
 
-    ``tests``: also run the tests of single operations.
+    ``tests``: also run the tests of single operations, and those of the files or folders ``more``.
     """
     found = Emitted(provider=provider)
     for case in ALL[::every]:
@@ -116,12 +169,17 @@ def watch(provider: str, modules: Iterable[str], every: int = 1, *, tests: bool 
         for name in found.programs:
             tracer.switch_context(name)
             began = time.perf_counter()
-            found.texts[name] = frozenset(digest for *_, digest in found.spelled(name))
+            found.texts[name] = found.spelled(name)
             seconds[name] = time.perf_counter() - began
         if tests:
-            seconds |= watched(OPERATIONS, tracer.switch_context, provider)
+            with spelling(provider) as spelled:
+                seconds |= watched(
+                    (*OPERATIONS, *more), tracer.switch_context, provider, _taken(spelled, found.given)
+                )
     finally:
         tracer.stop()
+    for name in found.given:
+        found.texts[name] = found.spelled(name)
     data = tracer.get_data()
     for file in data.measured_files():
         by_line = data.contexts_by_lineno(file)
@@ -130,7 +188,17 @@ def watch(provider: str, modules: Iterable[str], every: int = 1, *, tests: bool 
     return found
 
 
-def _programs(case: Case, provider: str) -> Iterator[tuple[Point, Plan, Program]]:
+def _taken(spelled: list[Program], given: dict[str, list[Program]]) -> Callable[[str], None]:
+    """After each test, its programs are put under its name."""
+
+    def after(name: str) -> None:
+        given[name] = list({id(program): program for program in spelled}.values())
+        spelled.clear()
+
+    return after
+
+
+def _programs(case: Case, provider: str) -> Iterator[Given]:
     """What the provider is given: the default plan, the first systematic ones and a random one, as it spells them."""
     capabilities = registry().get(provider).capabilities
     compiled = Compiled(case, capabilities)
@@ -146,8 +214,8 @@ def _programs(case: Case, provider: str) -> Iterator[tuple[Point, Plan, Program]
             if violated(program, compiled, extents):
                 continue
             try:
-                refined = expand(refine(program), capabilities.functions, capabilities.histogram)
+                refined = expand(refine(program), capabilities.functions)
                 registry().get(provider).serialize(refined)
             except CapabilityError:
                 continue  # a plan that the provider cannot spell, and says so
-            yield point, plan, refined
+            yield Given(point=point, plan=plan, program=refined)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Iterator
+from functools import _lru_cache_wrapper
 from types import CodeType, FunctionType
 
+from intent.runtime import variants
 from intent_testkit.mutants.mutant import Mutant
 
 
@@ -34,6 +36,16 @@ def put_in(mutant: Mutant) -> None:
         function.__code__ = new[0]
     if not changed:
         raise NotReplaceable(mutant.name)
+    _forget()
+
+
+def _forget() -> None:
+    """Empty what compilations, providers and tests have kept of what the right compiler gave them."""
+    variants._VARIANTS.clear()  # noqa: SLF001 -- nothing but this forgets a compilation while the process lives
+    for kept in [f for f in gc.get_objects() if isinstance(f, _lru_cache_wrapper)]:
+        home = str(getattr(kept, "__module__", ""))
+        if home.startswith(("intent_provider", "intent.provider", "test_")) or ".tests." in home:
+            kept.cache_clear()
 
 
 def _by_name(code: CodeType) -> dict[str, list[CodeType]]:

@@ -12,7 +12,7 @@ from intent_testkit.mutants.trial import Outcome
 
 @dataclass(kw_only=True)
 class Tally:
-    """Verdicts by kind of fault: ``found``, ``dearer``, ``known``, ``open``."""
+    """Verdicts by kind of fault: as :func:`verdict_of` gives them."""
 
     name: str
     counts: dict[str, Counter[str]] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class Tally:
 
     @property
     def rate(self) -> float:
-        """Found among all that are neither dearer nor known."""
+        """Found among all that are neither dearer nor alike nor known."""
         total = self.total
         return total["found"] / max(1, total["found"] + total["open"])
 
@@ -64,13 +64,14 @@ class Tally:
 
 
 def verdict_of(outcome: Outcome) -> str:
-    """``found``, ``dearer``, ``known`` or ``open``."""
+    """``found``, ``known``, ``alike``, ``dearer`` or ``open``."""
     if outcome.noticed is not None:
         return "found"
     if outcome.mutant.name in KNOWN:
         return "known"
-    return "dearer" if outcome.dearer else "open"
+    return "alike" if outcome.alike else "dearer" if outcome.dearer else "open"
 
 
 def _rest(counts: Counter[str]) -> str:
-    return f"{counts['dearer']} dearer, {counts['known']} known, {counts['open']} not told apart"
+    right = ", ".join(f"{counts[verdict]} {verdict}" for verdict in ("dearer", "alike", "known"))
+    return f"{right}, {counts['open']} not told apart"

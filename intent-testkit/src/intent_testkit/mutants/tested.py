@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from math import inf
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,11 +30,14 @@ def of_core(*folders: str) -> tuple[str, ...]:
 
 
 class _Watching:
-    def __init__(self, before: Callable[[str], object]) -> None:
-        self.before = before
+    def __init__(
+        self, before: Callable[[str], object], after: Callable[[str], object], seconds: float
+    ) -> None:
+        self.before, self.after = before, after
         self.seconds: dict[str, float] = {}
         self.failed: list[str] = []
         self._began = 0.0
+        self._end = time.monotonic() + seconds
         self._root = Path()
 
     def pytest_configure(self, config: pytest.Config) -> None:
@@ -45,6 +49,11 @@ class _Watching:
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         self.seconds[str(self._root / nodeid)] = time.perf_counter() - self._began
+        self.after(str(self._root / nodeid))
+
+    def pytest_runtest_protocol(self, item: pytest.Item) -> None:
+        if time.monotonic() > self._end:
+            item.session.shouldstop = "long enough"
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         self._note(report, report.nodeid.split("::")[-1])
@@ -59,22 +68,30 @@ class _Watching:
             self.failed.append(f"{name}: {said[:160]}")
 
 
-def watched(where: Sequence[str], before: Callable[[str], object], provider: str = "") -> dict[str, float]:
-    """Run every test, with ``before`` called with its name first; the seconds that each took.
+def watched(
+    where: Sequence[str],
+    before: Callable[[str], object],
+    provider: str = "",
+    after: Callable[[str], object] = lambda _: None,
+) -> dict[str, float]:
+    """Run every test, with ``before`` and ``after`` called with its name; the seconds that each took.
 
     Raises RuntimeError if one fails: then nothing can be said about mutants.
     """
-    watching = _run(where, before, provider)
+    watching = _run(where, before, provider, after)
     if watching.failed:
         raise RuntimeError(f"a test fails without any mutant: {watching.failed[0]}")
     return watching.seconds
 
 
 def failure(
-    names: Sequence[str], provider: str = "", before: Callable[[str], object] = lambda _: None
+    names: Sequence[str],
+    provider: str = "",
+    before: Callable[[str], object] = lambda _: None,
+    seconds: float = inf,
 ) -> tuple[str | None, int]:
-    """Run some of the tests until one fails; which, and how many were run."""
-    watching = _run([*names, "-x"], before, provider)
+    """Run some of the tests until one fails, or so many seconds are over; which, and how many were run."""
+    watching = _run([*names, "-x"], before, provider, seconds=seconds)
     return watching.failed[0] if watching.failed else None, len(watching.seconds)
 
 
@@ -83,8 +100,14 @@ def failures(where: Sequence[str], before: Callable[[str], object]) -> list[str]
     return _run(where, before, "").failed
 
 
-def _run(words: Sequence[str], before: Callable[[str], object], provider: str) -> _Watching:
-    watching = _Watching(before)
+def _run(
+    words: Sequence[str],
+    before: Callable[[str], object],
+    provider: str,
+    after: Callable[[str], object] = lambda _: None,
+    seconds: float = inf,
+) -> _Watching:
+    watching = _Watching(before, after, seconds)
     chosen = ("--intent-provider", provider) if provider else ()
     pytest.main([*words, *_QUIET, *chosen], plugins=[watching])
     return watching

@@ -34,7 +34,8 @@ class Outcome:
 
     ``cases``: how many were tried, ``tests``: how many tests were run. ``other``: in how many cases it made another
     program before it was noticed: a survivor with none is, as far as the cases tell, the same compiler. ``dearer``:
-    what these have more of.
+    what these have more of. ``alike``: these are other texts, and compile to the same
+    instructions.
     """
 
     mutant: Mutant
@@ -43,6 +44,7 @@ class Outcome:
     tests: int = 0
     other: int = 0
     dearer: tuple[str, ...] = ()
+    alike: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
