@@ -6,6 +6,7 @@ from typing import Final
 
 from intent.diagnostics import CapabilityError
 from intent.provider import Capabilities
+from intent_provider_cupy.emit.histogram import MOST_BINS
 from intent_provider_cupy.emit.interface import C_TYPES
 from intent_provider_cupy.plans import PLANS
 from intent_provider_cupy.spelling import ATOMICS, PROVIDER, native_functions
@@ -26,6 +27,7 @@ CAPABILITIES: Final = Capabilities(
         }
     ),
     functions=native_functions(),
+    histogram=MOST_BINS,
     atomics=ATOMICS,
     grid_limit=(1 << 31) - 1,
     needs_gpu=True,

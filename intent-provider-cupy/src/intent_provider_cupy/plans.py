@@ -42,6 +42,7 @@ PLANS: Final = PlanTable(
     ),
     resident=16384,
     walks=_WALKS,
+    counting=Walk(block=8192, knobs=settings(num_warps=32)),
     columns=settings(num_warps=4),
     pointwise=settings(num_warps=8),
     transposed=settings(num_warps=8),

@@ -20,6 +20,7 @@ from intent.physical import (
     Dim,
     Fence,
     Fragment,
+    Histogram,
     If,
     Lane,
     LaunchValue,
@@ -46,6 +47,7 @@ from intent_provider_cupy.emit import (
     contract,
     control,
     convert,
+    histogram,
     kept,
     pointwise,
     reduce,
@@ -89,6 +91,8 @@ class Body:
         """What writes the copies of a pipeline, by the contraction that they may stand beside."""
         self.rows: dict[int, kept.Row] = {}
         """Loads whose rows stay in shared memory between walks."""
+        self.counters: dict[int, histogram.Counters] = {}
+        """Where histograms count that a loop keeps from pass to pass."""
         self.carries: set[int] = set()
         """Variables of loop carries, which statements may change where nobody needs the old value."""
         self.depth = 0
@@ -328,6 +332,7 @@ _WRITERS: dict[type[Op], Callable[[Body, Any], None]] = {
     Reduce: reduce.reduce,
     Scan: scan.scan,
     Contract: contract.contract,
+    Histogram: histogram.histogram,
     Loop: control.loop,
     If: control.branch,
     While: control.while_loop,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from intent.physical import Fragment, If, Loop, Region, While
 from intent.types import Span
-from intent_provider_cupy.emit import flight, pipeline, resident
+from intent_provider_cupy.emit import flight, histogram, pipeline, resident
 from intent_provider_cupy.emit.literals import c_type, typed
 from intent_provider_cupy.emit.loops import Variable
 from intent_provider_cupy.emit.pipeline import Pipeline
@@ -23,7 +23,11 @@ def loop(body: Body, op: Loop) -> None:
     main = body.placing.main
     begin, end, step = (body.use(f, main) for f in (op.begin, op.end, op.step))
     resident.keep(body, op)
-    carries = _carries(body, op.results, op.body.args[1:], op.inits, op.span)
+    counted = histogram.begin(body, op)
+    held = [k for k in range(len(op.results)) if k not in counted]
+    results, inits, yields = ([group[k] for k in held] for group in (op.results, op.inits, op.body.yields))
+    arguments = [op.body.args[k + 1] for k in held]
+    carries = dict(zip(held, _carries(body, results, arguments, inits, op.span), strict=True))
     ahead = pipeline.pipeline_of(body, op)
     iv = op.body.args[0]
     name = body.context.namer.fresh(iv.name or "i")
@@ -43,11 +47,12 @@ def loop(body: Body, op: Loop) -> None:
             body.depth += 1
             body.region(op.body)
             body.depth -= 1
-            _assign(body, op.body.yields, op.body.args[1:], carries, op.span)
+            _assign(body, yields, arguments, [*carries.values()], op.span)
             if ahead is not None:
                 pipeline.turn(body, ahead)
         for carry in ahead.flying.values() if ahead is not None else ():
             flight.end(body, carries[carry])
+    histogram.end(body, op, counted)
 
 
 @contextmanager

@@ -30,6 +30,10 @@ IT_ATOMIC(xor, (T)(x ^ v))
 IT_ATOMIC(exchange, v)
 #undef IT_ATOMIC
 
+template <class C> static inline void it_increment(C* base, int i, int line = __builtin_LINE()) {
+    it_atomic_add<IT_RELAXED, IT_SHARED>(base, i, (C)1, line);
+}
+
 // The whole is checked at once; others may come between its elements.
 template <int N, it_scope S, class T, class I>
 static inline void it_atomic_add_all(T* base, I i, const T* v, int line = __builtin_LINE()) {

@@ -25,6 +25,10 @@ atomics.cuh
     ``it_atomic_add_all<N, SCOPE>(base, i, in)``: relaxed sums of N consecutive elements with ``T in[N]`` in 4, 8 or 16
     bytes
     of global memory, aligned to that, of type float, it_f16 or it_bf16; no old values.
+counting.cuh
+    ``it_count<BINS, COPIES>(counters, row, number)``: one more of a number in a piece of shared memory, if it is that
+    of a bin;
+    ``it_counted<COPIES>(counters, bin)``: what the copies of a bin have counted; ``it_increment(base, i)``.
 casts.cuh
     ``it_f16``, ``it_bf16``, ``it_f8e4m3fn``, ``it_f8e5m2``: storage only, one member ``bits``; ``it_cast<To>(x)``:
     every
@@ -83,6 +87,7 @@ ORDER: Final = (
     "memory",
     "warp",
     "atomics",
+    "counting",
     "mma",
     "matrix",
     "groups",
