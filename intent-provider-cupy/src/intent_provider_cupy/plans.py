@@ -42,7 +42,9 @@ PLANS: Final = PlanTable(
     ),
     resident=16384,
     walks=_WALKS,
-    counting=Walk(block=8192, knobs=settings(num_warps=32)),
+    # Two blocks a multiprocessor, each with 32 counters a bin: what reads that much at once fills the bandwidth.
+    counting=Walk(block=8192, knobs=settings(num_warps=16)),
+    counting_parts=264,
     columns=settings(num_warps=4),
     pointwise=settings(num_warps=8),
     transposed=settings(num_warps=8),

@@ -47,7 +47,9 @@ def shared_out(
     for number, group in enumerate(groups):
         if plan.groups[number].split is not None:
             continue
-        for label, most in _longest(analysis, group, plan.groups[number], known):
+        for label, most in _longest(
+            analysis, group, plan.groups[number], known, capabilities.plans.counting_parts
+        ):
             made = with_split(plan, number, label, min(count, most), analysis)
             if made is not None:
                 plan = made
@@ -55,9 +57,7 @@ def shared_out(
     return plan
 
 
-def _dealt_out(
-    plan: Plan, number: int, group: Group, analysis: Analysis, extents: dict[str, int]
-) -> Plan:
+def _dealt_out(plan: Plan, number: int, group: Group, analysis: Analysis, extents: dict[str, int]) -> Plan:
     """The plan with rows of products, of which data says how many there are, in the hands of an instance each.
 
     Blocks of rows that follow each other in one instance read the other matrix again, long after the others did.
@@ -113,7 +113,7 @@ def _programs(group: Group, plan: GroupPlan, extents: dict[str, int]) -> int:
 
 
 def _longest(
-    analysis: Analysis, group: Group, plan: GroupPlan, extents: dict[str, int]
+    analysis: Analysis, group: Group, plan: GroupPlan, extents: dict[str, int], counting: int
 ) -> list[tuple[str, int]]:
     """Labels that may be split and in how many parts at most, the most parts first."""
     found: dict[str, int] = {}
@@ -127,6 +127,8 @@ def _longest(
             most = min(
                 most, prod(size_of(op.operands[0].shape[k], extents, 1) for k in op.axes) // LEAST_ELEMENTS
             )
+        if isinstance(op, kir.Histogram):
+            most = min(most, counting)
         found[label] = max(found.get(label, 0), most)
     return sorted(found.items(), key=lambda entry: (-entry[1], entry[0]))
 

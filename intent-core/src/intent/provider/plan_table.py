@@ -92,7 +92,8 @@ class PlanTable:
     ``ragged``: lanes of an instance whose points have numbers of members of their own.
     ``resident``: lanes up to which a row is held at once, ``masked``: the same for rows that do not fill their lanes
     (None: as many); ``walks``: how a longer one is walked; ``counting``: how the values of a histogram are.
-    ``sharing``: instances among which long reductions are shared out where there are a quarter as many at most.
+    ``sharing``: instances among which long reductions are shared out where there are a quarter as many at most;
+    ``counting_parts``: the same for histograms, of which each leaves all its bins to the last one.
     ``short_rows``: elements that short rows have together. ``pointwise_bytes``: of the widest array in a pointwise
     instance. ``square``: rows and columns of an instance that transposes, ``narrow_square``: of elements of at most
     two bytes.
@@ -115,6 +116,7 @@ class PlanTable:
     walks: tuple[Walk, ...] = (Walk(),)
     counting: Walk = Walk(block=4096)
     sharing: int = 1056
+    counting_parts: int = 528
     short_rows: int = 2048
     pointwise_bytes: int = 4096
     square: int = 64
