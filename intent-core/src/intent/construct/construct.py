@@ -23,6 +23,7 @@ from intent.construct import (
     while_loop,
 )
 from intent.construct.analysis import Analysis, analyze
+from intent.construct.apart import stored_apart
 from intent.construct.cleanup import remove_dead, remove_unread
 from intent.construct.context import Context
 from intent.construct.emission import DimOrder
@@ -191,9 +192,10 @@ def _segment(c: Context, number: int, group: Group, plan: GroupPlan, offset: Ext
         length = length * count
     instance = decode(c, tuple(axes[:-1] if c.share else axes), team, plan.grouped, frame)
     Runner(c, group, instance).run(c.analysis.kernel.body, frame)
-    if c.share is not None:
+    together = c.share is not None and not stored_apart(c, c.share)
+    if c.share is not None and together:
         meet(c, c.share, teams)
     live = remove_unread(remove_dead(ph.Region(args=(local,), ops=tuple(e.root.ops))))
     body, e.next_id = unshare(live, e.next_id)
-    parts = 1 if c.share is None else c.share.count
+    parts = c.share.count if c.share is not None and together else 1
     return ph.Segment(group=number, axes=tuple(axes), length=length, offset=offset, body=body, parts=parts)

@@ -39,7 +39,8 @@ class State:
 class Share:
     """The axes of class ``label`` are walked in ``count`` parts; this instance has the one of ordinal ``part``.
 
-    ``team``: the ordinal of the instances that share one walk. ``states``: the reductions that were made of parts.
+    ``team``: the ordinal of the instances that share one walk. ``states``: the reductions that were made of parts;
+    ``stores``: how many writes were, and ``others``: how many of the group's writes were not.
     """
 
     label: str
@@ -47,6 +48,8 @@ class Share:
     team: ph.Fragment
     part: ph.Fragment
     states: list[State] = field(default_factory=list)
+    stores: int = 0
+    others: int = 0
 
     def bounds(
         self, c: Context, e: Extent, end: ph.Fragment, block: int, frame: Frame

@@ -64,7 +64,8 @@ class GroupPlan:
     ``collisions``: the form of each colliding write and atomic by its KIR operation; what is not listed is native
     where GPUs usually have the atomic, else an exchange.
     ``split``: the label of an axis that is walked in order, and among how many instances the reductions over it are
-    shared out; the last of them to arrive combines what all know, and does the rest.
+    shared out; the last of them to arrive combines what all know, and does the rest. Stores along the axis are shared
+    out without more ado, where the group has no other effect.
     """
 
     instance: tuple[tuple[str, int], ...] = ()

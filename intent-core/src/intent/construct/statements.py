@@ -7,6 +7,7 @@ from typing import Any
 from intent import kir
 from intent import physical as ph
 from intent.construct.allocation import allocate
+from intent.construct.apart import may_store_apart
 from intent.construct.carried import Carries, Homes, full_home, held_binding, settle
 from intent.construct.context import Context
 from intent.construct.control import bind_counter, open_for
@@ -84,11 +85,17 @@ class Runner:
                 Inner(mode="serial") if op.id in self.group.ordered else c.traversal((axes_of.id, axis))
             )
             inner.append((axis, c.analysis.classes.label((axes_of.id, axis)), e, traversal))
+        apart = may_store_apart(op) and op.id not in self.group.snapshot and op.id not in self.group.ordered
         if isinstance(op, kir.Store) and self._copies(op, inner):
+            self._share(apart=False)
             copied_store(c, op, points, inner, frame)
             return
         old = self._old_values(op, tuple(axis for axis, *_ in inner))
-        walked = walk_axes(c, inner, points.values(), frame)
+        # Products have their tiles in the order of the lanes: rows that are dealt out stand before columns.
+        later = [p for axis, p in points.items() if c.share is not None and inner and axis > inner[0][0]]
+        before = {d for p in later for d in p.fragment.dims}
+        walked = walk_axes(c, inner, points.values(), frame, before, parts=apart)
+        self._share(apart=walked.part)
         if walked.loops:
             key = c.resource(op.target)[1]
             # A collision in order reads what the pass before wrote; a store may read it through its value.
@@ -102,6 +109,13 @@ class Runner:
             close_loop(c, loop, (), ())
         if old is not None:
             old.publish(frame)
+
+    def _share(self, *, apart: bool) -> None:
+        """Keep count of the writes that instances of a team have parts of."""
+        share = self.c.share
+        if share is not None:
+            share.stores += apart
+            share.others += not apart
 
     def _copies(self, op: kir.Store, inner: Axes) -> bool:
         """Whether a store that reads what it overwrites does so pass by pass.

@@ -247,7 +247,8 @@ class _Planner:
     def _matrix_group(self, group: Group, inner: dict[str, Inner], matrix: list[str]) -> GroupPlan:
         sizes = {a.label: self._size(a.extent) for a in group.axes}
         products = self._contractions(group)
-        columns = sizes[matrix[1]] if len(matrix) == 2 else 1
+        inside = self._rows_inside(group, matrix)
+        columns = inside[1] if inside else sizes[matrix[1]] if len(matrix) == 2 else 1
         batch = prod(max(1, sizes[a.label]) for a in group.axes if a.owned and a.label not in matrix)
         tile = min(
             (
@@ -264,16 +265,29 @@ class _Planner:
                 continue
             block = 1
             if axis.label in matrix and not axis.single:
-                widest = tile.columns if axis.label in matrix[1:] else tile.rows
+                widest = tile.columns if axis.label in matrix[1:] or inside else tile.rows
                 widest = chain.rows if chain is not None else widest
                 block = min(widest, max(16, power_of_two(sizes[axis.label])))
                 self._divide(axis.extent, block)
             instance.append((axis.label, block))
+        if inside and inner[inside[0]].mode == "serial":
+            inner[inside[0]] = serial(min(tile.rows, inner[inside[0]].size))
         self.asked.append(tile.knobs if chain is None else chain.knobs)
         grouped = (
             self._grouping(dict(instance), sizes, matrix) if len(matrix) == 2 and len(instance) >= 2 else 1
         )
         return GroupPlan(instance=tuple(instance), inner=tuple(inner.items()), grouped=grouped)
+
+    def _rows_inside(self, group: Group, matrix: list[str]) -> tuple[str, int] | None:
+        """The axis of a product's rows that only data counts, and how many of them a point has on average."""
+        if len(matrix) != 1 or self.chains:
+            return None
+        points = prod(max(1, self._size(a.extent)) for a in group.axes if a.owned and a.label not in matrix)
+        for op in self._contractions(group):
+            label = self.analysis.classes.label((op.result.id, op.result.rank - 2))
+            if label in counted_axes(self.analysis) and label in self.analysis.inner:
+                return label, average(self.analysis, label, self.extents, points) or 1
+        return None
 
     def _state_group(
         self, group: Group, inner: dict[str, Inner], walked: set[str], products: list[kir.Contract]

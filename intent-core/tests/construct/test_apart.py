@@ -1,0 +1,103 @@
+"""Instances that share the stores along an axis of which data says how long it is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import intent
+import intent.language as I
+from intent.construct import GroupPlan, Plan, analyze, construct, serial
+from intent.diagnostics import PlanError
+from intent.frontend import lower
+from intent.physical import Atomic
+from intent.physical.verify import verify
+from intent.physical.walk import walk
+from intent.reference import physical
+
+
+@intent.kernel
+def doubled(x: I.In[I.f32, ("N",)], offsets: I.In[I.i32, ("P",)], y: I.InOut[I.f32, ("N",)]):
+    axis = I.domain(0, x.shape[0])
+    for g in I.parallel(I.domain(0, offsets.shape[0] - 1)):
+        span = axis[I.cast(offsets[g], I.index) : I.cast(offsets[g + 1], I.index)]
+        y[span] = 2.0 * x[span]
+
+
+@intent.kernel
+def in_place(offsets: I.In[I.i32, ("P",)], y: I.InOut[I.f32, ("N",)]):
+    axis = I.domain(0, y.shape[0])
+    for g in I.parallel(I.domain(0, offsets.shape[0] - 1)):
+        span = axis[I.cast(offsets[g], I.index) : I.cast(offsets[g + 1], I.index)]
+        y[span] = 2.0 * y[span]
+
+
+@intent.kernel
+def normalised(x: I.In[I.f32, ("N",)], offsets: I.In[I.i32, ("P",)], y: I.InOut[I.f32, ("N",)]):
+    axis = I.domain(0, x.shape[0])
+    for g in I.parallel(I.domain(0, offsets.shape[0] - 1)):
+        span = axis[I.cast(offsets[g], I.index) : I.cast(offsets[g + 1], I.index)]
+        y[span] = x[span] / I.reduce.sum(x[span], axis=0)
+
+
+@intent.kernel
+def weighted(
+    x: I.In[I.f32, ("N",)],
+    w: I.In[I.f32, ("G", "K")],
+    offsets: I.In[I.i32, ("P",)],
+    y: I.InOut[I.f32, ("N",)],
+    z: I.Out[I.f32, ("G",)],
+):
+    axis = I.domain(0, x.shape[0])
+    for g in I.parallel(I.domain(0, w.shape[0])):
+        span = axis[I.cast(offsets[g], I.index) : I.cast(offsets[g + 1], I.index)]
+        weight = I.reduce.sum(w[g, :], axis=0)
+        y[span] = weight * x[span]
+        z[g] = weight
+
+
+def program(kernel, parts, block=2):
+    lowered = lower(kernel)
+    analysis = analyze(lowered)
+    (group,) = analysis.groups
+    plan = GroupPlan(
+        instance=tuple((a.label, 1) for a in group.axes if a.owned),
+        inner=tuple((label, serial(block)) for label in analysis.inner),
+        split=("span", parts) if parts > 1 else None,
+    )
+    made = construct(lowered, Plan(groups=(plan,)), analysis)
+    verify(made, lowered)
+    return made
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 7])
+@pytest.mark.parametrize("cuts", [[0, 3, 3, 13, 20], [2, 2, 2, 2, 2], [0, 20, 20, 20, 20], [5, 6, 8, 9, 16]])
+def test_every_member_is_stored_once(parts, cuts, rng):
+    made = program(doubled, parts)
+    x = rng.normal(size=20).astype("f4")
+    views = {"x": x, "offsets": np.int32(cuts), "y": np.full(20, -1, "f4")}
+    physical.execute(made, views, {}, {"N": 20, "P": 5}, order=rng, find_races=True)
+    wanted = np.where((np.arange(20) >= cuts[0]) & (np.arange(20) < cuts[-1]), 2 * x, -1)
+    np.testing.assert_array_equal(views["y"], wanted)
+
+
+def test_nothing_has_to_meet():
+    made = program(doubled, 3)
+    assert made.workspace == ()
+    assert [s.parts for s in made.segments] == [1]
+    assert not any(isinstance(op, Atomic) for s in made.segments for op in walk(s.body))
+    assert made.segments[0].axes[-1].extent.const == 3
+
+
+@pytest.mark.parametrize(
+    ("kernel", "reason"),
+    [
+        (in_place, "read what the others write|no reduction walks"),
+        (normalised, "a reduction over span and stores along it"),
+        (weighted, "does not run along span"),
+    ],
+)
+def test_what_parts_cannot_do_alone_is_refused(kernel, reason):
+    with pytest.raises(PlanError, match=reason):
+        program(kernel, 2)
+    program(kernel, 1)
