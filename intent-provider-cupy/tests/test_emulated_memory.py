@@ -215,3 +215,18 @@ def test_an_asynchronous_copy_is_checked_like_any_access():
         shared=16,
         x=zeros(4),
     )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_copy_arrives_where_nobody_reads(seed):
+    """The barrier stands between the beginning of the copy and its end: it orders nothing."""
+    body = """
+    float* held = it_piece<float>(0, 64);
+    it_copy_async<1>(held, threadIdx.x, x, threadIdx.x, true);
+    it_commit_async();
+    __syncthreads();
+    it_wait_async<0>();
+    it_load(held, threadIdx.x ^ 33);
+    """
+    with pytest.raises(RacingAccess):
+        emulate(body, threads=64, shared=256, seed=seed, x=zeros(64))

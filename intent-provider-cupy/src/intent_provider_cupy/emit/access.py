@@ -12,7 +12,7 @@ from intent.provider.emission import INT32_MAX, INT32_MIN, Width
 from intent.types import Extent
 from intent.types.dtypes import INDEX
 from intent.types.extent import const
-from intent_provider_cupy.emit import buffers, vectored
+from intent_provider_cupy.emit import buffers, turning, vectored
 from intent_provider_cupy.emit.layout import Table
 from intent_provider_cupy.emit.literals import c_type, literal, number_of, stored_type, typed
 from intent_provider_cupy.emit.value import Prec, Value, union_dims, union_refs
@@ -97,10 +97,19 @@ def store(body: Body, op: Store) -> None:
     text = f"it_store({home.pointer}, {offset.text}, {stored(value).text});"
     condition = condition_text(op.dims, table, valid)
     vector = vector_of(body, op, op.dims, table)
-    if vector is None:
-        body.loops.act(f"{condition}{text}", table, table.looped(op.dims), op.span)
-        return
-    vectored.store(body, op, vector, stored(value), f"{home.pointer}, {offset.text}", condition, text)
+
+    def plain() -> None:
+        if vector is None:
+            body.loops.act(f"{condition}{text}", table, table.looped(op.dims), op.span)
+        else:
+            vectored.store(body, op, vector, stored(value), f"{home.pointer}, {offset.text}", condition, text)
+
+    if op.id in body.placing.widened:
+        index, exchange = body.placing.widened[op.id]
+        tables = (table, body.placing.tables[index], exchange)
+        if turning.store(body, op, stored(value), home.pointer, tables, plain):
+            return
+    plain()
 
 
 def condition_text(dims: Sequence[Dim], table: Table, valid: Value | None) -> str:

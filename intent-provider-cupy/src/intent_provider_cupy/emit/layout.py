@@ -141,6 +141,32 @@ def _runs(bits: Bits) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Exchange:
+    """How threads exchange registers so that each holds ``1 << vector`` neighbours along ``dim``.
+
+    ``word``: lanes that stay together; ``steps``: for each bit the distance of registers and the mask of threads.
+    """
+
+    dim: Dim
+    vector: int
+    word: int
+    steps: tuple[tuple[int, int], ...]
+
+
+def exchanged(dim: Dim, bits: Bits, vector: int) -> tuple[Bits, Exchange] | None:
+    """Places with ``vector`` register bits lowest, where bits of the lane and register bits above them give way."""
+    low = next((k for k, b in enumerate(bits) if b is not None), len(bits))
+    end = next((k for k in range(low, len(bits)) if bits[k] is None), len(bits))
+    for need in range(min(vector, end) - low, 0, -1):
+        threads = [b for b in bits[low : low + need] if b is not None]
+        if bits[end : end + need] == (None,) * need and all(b < LANE_BITS for b in threads):
+            places = (*bits[:low], *[None] * need, *bits[low + need : end], *threads, *bits[end + need :])
+            steps = tuple((1 << (low + k), 1 << b) for k, b in enumerate(threads))
+            return places, Exchange(dim=dim, vector=low + need, word=1 << low, steps=steps)
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Want:
     """What one fragment asks of a table.
 

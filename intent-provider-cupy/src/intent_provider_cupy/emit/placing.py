@@ -38,7 +38,7 @@ from intent.physical import (
 from intent.physical.fragment import Resource
 from intent.physical.walk import operands_of, regions_of, walk
 from intent_provider_cupy.emit.facts import added_together, size_of, users_of
-from intent_provider_cupy.emit.layout import Bits, Table, TableBuilder, Want, bit_count
+from intent_provider_cupy.emit.layout import Bits, Exchange, Table, TableBuilder, Want, bit_count, exchanged
 from intent_provider_cupy.emit.products import Product, product_of
 
 ACCESS_BYTES = 16
@@ -61,12 +61,15 @@ class Placing:
         self._users = users_of(segment.body)
         self._cheap: dict[int, bool] = {}
         bits = bit_count(threads)
+        self.widened: dict[int, tuple[int, Exchange]] = {}
+        """Stores that may run in another table after an exchange of registers: its index, and the exchange."""
         fixed, main = self._main_table(segment.body, bits)
         self.tables = [main]
         for k, ops in enumerate(self._slices, start=1):
             wants = [w for op in ops for w in self._wants_of(op)]
             self.tables.append(TableBuilder(index=k, thread_bits=bits).build(wants))
         self._turned_stores(segment.body, bits)
+        self._widened_stores(segment.body)
         self.movable = self._movable(fixed)
         """Dims, by the index of a table, whose neighbouring lanes may be moved apart; see ``Table.runs``."""
 
@@ -228,15 +231,41 @@ class Placing:
             self._wanted = defaultdict(set)
             self._demand(body)
 
+    def _widened_stores(self, body: Region) -> None:
+        """Tables for stores of whole fragments whose neighbours lie in turn in neighbouring threads."""
+        for op in self.operations:
+            first = self.running(op.coordinates[-1]) if isinstance(op, Store) and op.coordinates else None
+            if (
+                not isinstance(op, Store)
+                or first is None
+                or op.id in self._table
+                or not self._whole(op, first)
+            ):
+                continue
+            vector = bit_count(max(1, self._widest // op.target.dtype.bytes))
+            found = exchanged(first, self.main.bits(first), vector)
+            if found is not None:
+                index = len(self.tables)
+                places = {**self.main.places, first: found[0]}
+                self.tables.append(replace(self.main, index=index, places=places))
+                self.widened[op.id] = (index, found[1])
+        if self.widened:
+            self._wanted = defaultdict(set)
+            self._demand(body)
+
+    def _whole(self, op: Store, first: Dim) -> bool:
+        """Whether a store writes all lanes of its value, many, to places that cost nothing to compute elsewhere."""
+        plain = all(not c.dims or self.cheap(c) for c in (*op.coordinates, *([op.valid] if op.valid else [])))
+        whole = isinstance(op.target, View) and set(op.value.dims) == set(op.dims) and first in op.dims
+        return plain and whole and size_of(op.dims) >= TURNED_LEAST
+
     def _against(self, op: Store) -> bool:
         """Whether a store of a whole fragment runs across the main table's neighbouring lanes."""
         first = self.running(op.coordinates[-1]) if op.coordinates else None
         if first is None or first not in op.dims or self.main.bits(first)[:1] in ((), (None,), (0,)):
             return False
-        plain = all(not c.dims or self.cheap(c) for c in (*op.coordinates, *([op.valid] if op.valid else [])))
         fast = any(self.main.bits(d)[:1] in ((None,), (0,)) for d in op.dims if d != first)
-        whole = isinstance(op.target, View) and set(op.value.dims) == set(op.dims)
-        return plain and fast and whole and size_of(op.dims) >= TURNED_LEAST
+        return fast and self._whole(op, first)
 
     def _demand(self, region: Region) -> None:
         """Note backwards in which tables values are read."""
@@ -255,6 +284,9 @@ class Placing:
             for k in self._indices(op):
                 for operand in operands:
                     self._wanted[operand.id].add(k)
+            if isinstance(op, Store) and op.id in self.widened:
+                for operand in (*op.coordinates, *([op.valid] if op.valid is not None else [])):
+                    self._wanted[operand.id].add(self.widened[op.id][0])
 
     # ------------------------------------------------------------------------------------------------------- wants
 

@@ -36,7 +36,7 @@ def load(
     body.loops.declare(variable, table)
     target = mention(variable.id)
     get = f"it_load{'_once' if op.reread == 'once' and isinstance(op.source, View) else ''}<{n}>"
-    with _chosen(body, vector), _each_vector(body, vector, looped, table) as (counter, element):
+    with chosen(body, vector), _each_vector(body, vector, looped, table) as (counter, element):
         single = body.loops.render(target).replace(f"[{counter}]", f"[{counter} + {element}]")
         part = f"&{target}" if looped[-1] == vector.dim else body.context.namer.fresh("part")
         text = f"{get}({part}, {place});"
@@ -48,7 +48,7 @@ def load(
         body.writer.statement(body.loops.render(guard + text), op.span)
         if valid is not None:
             body.writer.line(body.loops.render(f"else it_each({element}, {n}) {single} = {fill.text};"))
-    with _otherwise(body):
+    with otherwise(body):
         body.loops.act(f"{target} = {value.text};", table, looped, op.span)
     refs = frozenset({variable.id})
     body.put(op.result, replace(value, text=target, prec=Prec.ATOM, refs=refs), table)
@@ -73,9 +73,9 @@ def stored(
 ) -> None:  # fmt: skip
     """The statement ``single`` for each lane, or vectors of elements of ``type_`` as :func:`write` has them."""
     body.loops.flush(body.loops.mentioned(single))
-    with _chosen(body, vector):
+    with chosen(body, vector):
         write(body, vector, value, place, condition, type_, looped, table, span, act)
-    with _otherwise(body):
+    with otherwise(body):
         body.loops.act(single, table, looped, span)
 
 
@@ -83,9 +83,9 @@ def either(
     body: Body, vector: Vector, many: str, single: str, looped: tuple[Dim, ...], table: Table, span: Span
 ) -> None:
     """The statement ``many`` for each vector where the layout allows it, ``single`` for each lane elsewhere."""
-    with _chosen(body, vector), _each_vector(body, vector, looped, table):
+    with chosen(body, vector), _each_vector(body, vector, looped, table):
         body.writer.statement(body.loops.render(many), span)
-    with _otherwise(body):
+    with otherwise(body):
         body.loops.act(single, table, looped, span)
 
 
@@ -107,7 +107,7 @@ def write(
 
 
 @contextmanager
-def _chosen(body: Body, vector: Vector) -> Iterator[None]:
+def chosen(body: Body, vector: Vector) -> Iterator[None]:
     """What runs where the layout allows vectors."""
     body.writer.line(f"if constexpr ({vector.condition}) {{")
     with body.writer.block("} else {"):
@@ -115,7 +115,7 @@ def _chosen(body: Body, vector: Vector) -> Iterator[None]:
 
 
 @contextmanager
-def _otherwise(body: Body) -> Iterator[None]:
+def otherwise(body: Body) -> Iterator[None]:
     """What runs where it does not."""
     with body.writer.block():
         yield

@@ -37,7 +37,8 @@ struct Launch {
     int view_count, range_count;
 };
 
-struct Copy { void* to; const void* from; unsigned bytes; int group; };
+// `piece` and `offset` say where it goes; `line` is where it was begun.
+struct Copy { unsigned char* piece; long long offset; const void* from; unsigned bytes; int line, group; };
 
 struct Later { void (*work)(const void*); int group; alignas(16) unsigned char record[IT_CPU_RECORD]; };
 
@@ -296,9 +297,10 @@ void it_cpu_piece(const void* base, unsigned bytes, int line) {
     pieces.push_back({low, low + bytes});
 }
 
-void it_cpu_copy(void* to, const void* from, unsigned bytes) {
+void it_cpu_copy(void* piece, long long offset, const void* from, unsigned bytes, int line) {
     Thread& self = threads[running];
-    self.copies.push_back({to, from, bytes, self.committed});
+    access(piece, offset, bytes, IT_CPU_WRITE, line);
+    self.copies.push_back({static_cast<unsigned char*>(piece), offset, from, bytes, line, self.committed});
 }
 
 void it_cpu_commit() { ++threads[running].committed; }
@@ -309,11 +311,13 @@ void it_cpu_wait(int groups) {
     for (const Copy& copy : self.copies) {
         if (copy.group >= self.committed - groups) {
             self.copies[kept++] = copy;
-        } else if (copy.from) {
-            memcpy(copy.to, copy.from, copy.bytes);
-        } else {
-            memset(copy.to, 0, copy.bytes);
+            continue;
         }
+        access(copy.piece, copy.offset, copy.bytes, IT_CPU_WRITE, copy.line);   // it arrives now, at the latest
+        if (copy.from)
+            memcpy(copy.piece + copy.offset, copy.from, copy.bytes);
+        else
+            memset(copy.piece + copy.offset, 0, copy.bytes);
     }
     self.copies.resize(kept);
 }

@@ -32,7 +32,7 @@ void it_cpu_changed();
 void it_cpu_piece(const void* base, unsigned bytes, int line);
 
 // A copy to shared memory that happens when its group is waited for.
-void it_cpu_copy(void* to, const void* from, unsigned bytes);
+void it_cpu_copy(void* piece, long long offset, const void* from, unsigned bytes, int line);
 void it_cpu_commit();
 void it_cpu_wait(int groups);
 

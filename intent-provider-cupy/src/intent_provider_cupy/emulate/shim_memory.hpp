@@ -42,9 +42,8 @@ static inline void it_store(T* base, I i, const T* in, int line = __builtin_LINE
 template <int N, class T, class I, class J>
 static inline void it_copy_async(T* piece, I i, const T* base, J j, bool valid, int line = __builtin_LINE()) {
     static_assert(N * sizeof(T) == 4 || N * sizeof(T) == 8 || N * sizeof(T) == 16, "one copy is 4, 8 or 16 bytes");
-    it_cpu_access(piece, (long long)i * (long long)sizeof(T), N * sizeof(T), IT_CPU_WRITE, line);
     if (valid) it_cpu_access(base, (long long)j * (long long)sizeof(T), N * sizeof(T), IT_CPU_READ, line);
-    it_cpu_copy(piece + i, valid ? base + j : nullptr, N * sizeof(T));
+    it_cpu_copy(piece, (long long)i * (long long)sizeof(T), valid ? base + j : nullptr, N * sizeof(T), line);
 }
 
 static inline void it_commit_async() { it_cpu_commit(); }

@@ -14,6 +14,9 @@ memory.cuh
 warp.cuh
     ``it_shuffle_xor(v, mask)``, ``it_shuffle(v, lane)``, ``it_shuffle_up(v, d)``, ``it_shuffle_down(v, d)`` of any T;
     ``it_any(p)``, ``it_all(p)``, ``it_ballot(p)``. All 32 lanes take part.
+turn.cuh
+    ``it_turn<WORD, STEP>(v, mask)``: threads exchange words of an array, so that neighbours of several threads lie in
+    one.
 atomics.cuh
     ``it_atomic_KIND<ORDER, SCOPE>(base, i, operands...)``, the old value as result; KIND is load, store, exchange,
     add, max,
@@ -86,6 +89,7 @@ ORDER: Final = (
     "combine",
     "memory",
     "warp",
+    "turn",
     "atomics",
     "counting",
     "mma",
