@@ -34,7 +34,7 @@ def inside(
     claims: list[Claim] = [claim for claim in (low, high) if claim is not None]
     shown = [_by_bounds(c, claim, point) for claim in claims]
     if len(shown) == 2 and all(isinstance(outcome, Proved) for outcome in shown):
-        kind: ph.ProofKind = "static" if point.low is point.high else "interval"
+        kind: ph.ProofKind = "static" if point.known is not None else "interval"
         return _proof(c, kind, claims, shown, point), frozenset()
     wanted = within(c.predicates.value(point.fragment), extent)
     if tested:

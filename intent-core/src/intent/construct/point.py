@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from operator import add, mul
 
 from intent import physical as ph
 from intent.construct.facts import Facts
@@ -26,6 +27,11 @@ class Point:
     low: Extent | None = None
     high: Extent | None = None
     rests: frozenset[Fact] = frozenset()
+
+    @property
+    def known(self) -> Extent | None:
+        """What the value is on members, where its bounds say so."""
+        return self.low if self.low is self.high else None
 
     @property
     def key(self) -> tuple[int, frozenset[int]]:
@@ -69,9 +75,9 @@ def _exact_bounds(fn: str, points: tuple[Point, ...], facts: Facts) -> tuple[Ext
         return None, None
     a, b = points
     if fn == "add":
-        return _plus(a.low, b.low), _plus(a.high, b.high)
+        return _of(add, a.low, b.low), _of(add, a.high, b.high)
     if fn == "sub":
-        return _plus(a.low, _neg(b.high)), _plus(a.high, _neg(b.low))
+        return _of(add, a.low, _neg(b.high)), _of(add, a.high, _neg(b.low))
     if fn == "mul":
         return _product(a, b, facts)
     if fn in ("floordiv", "mod"):
@@ -119,8 +125,8 @@ def _bits(a: Point, b: Point, facts: Facts) -> tuple[Extent | None, Extent | Non
     return (const(0), tops[0]) if tops else (None, None)
 
 
-def _plus(a: Extent | None, b: Extent | None) -> Extent | None:
-    return None if a is None or b is None else a + b
+def _of(function: Callable[[Extent, Extent], Extent], a: Extent | None, b: Extent | None) -> Extent | None:
+    return None if a is None or b is None else function(a, b)
 
 
 def _neg(a: Extent | None) -> Extent | None:
@@ -132,14 +138,14 @@ def _product(a: Point, b: Point, facts: Facts) -> tuple[Extent | None, Extent | 
         return None, None
     assert a.low is not None
     assert b.low is not None
-    high = None if a.high is None or b.high is None else a.high * b.high
-    return a.low * b.low, high
+    return a.low * b.low, _of(mul, a.high, b.high)
 
 
 def _division(fn: str, a: Point, b: Point, facts: Facts) -> tuple[Extent | None, Extent | None]:
-    divisor = b.low if b.low is not None and b.low is b.high else None
-    if divisor is None or not facts.nonnegative(divisor):
+    if not facts.nonnegative(b.known):
         return None, None
+    divisor = b.known
+    assert divisor is not None
     if fn == "mod":
         # The remainder of a positive divisor; an active member means that the divisor is at least 1.
         return const(0), divisor - 1

@@ -52,22 +52,17 @@ def affine(
 ) -> Point:
     """The coordinate of the ordinal-th member of a domain."""
     first, stride = c.scalar(begin, frame), c.scalar(step, frame)
-    if stride.low is const(1) and stride.high is const(1):
-        scaled = ordinal
-    else:
-        scaled = pointwise_point(c, "mul", (ordinal, stride))
-    if first.low is const(0) and first.high is const(0):
+    scaled = ordinal if stride.known is const(1) else pointwise_point(c, "mul", (ordinal, stride))
+    if first.known is const(0):
         return scaled
     return pointwise_point(c, "add", (first, scaled), name=name)
 
 
 def pointwise_point(c: Context, fn: str, points: At, *, name: str = "") -> Point:
-    """A pointwise function of points, with members and bounds."""
+    """A pointwise function of indices, with members and bounds."""
     members = members_of(points)
     result = c.emitter.pointwise(fn, *(p.fragment for p in points), name=name)
-    if result.dtype.is_integer and points[-1].fragment.dtype.is_integer:
-        return bounded(fn, result, members, points, c.facts)
-    return Point(result, members)
+    return bounded(fn, result, members, points, c.facts)
 
 
 @rule(kir.Pointwise)
