@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import intent
-from intent.construct import analyze
+from intent.construct import analyze, serial
 from intent.frontend import lower
 from intent.planning import default_plan
 from intent_provider_cutile.capabilities import CAPABILITIES
-from intent_testkit.kernels import attention, matmul, softmax
+from intent_testkit.kernels import attention, matmul, scans, softmax, workloads
 
 RNG = np.random.default_rng(11)
 RELAXED = intent.CompileOptions(numerics="relaxed_normalization")
@@ -79,3 +79,23 @@ def test_the_second_product_s_operand_is_loaded_twice_as_early(monkeypatch):
     assert re.search(r"v_tiles, .*latency=4\)", text)
     assert not re.search(r"q_tiles, .*latency", text)
     assert "latency" not in text.split("def ")[0], "it is no setting of the whole kernel"
+
+
+def test_scans_of_long_rows_leave_room_for_four_instances():
+    plan = planned(scans.running_sum, M=4096, N=32768)
+    (group,) = plan.groups
+    assert dict(group.instance) == {"axis_M": 1}
+    assert dict(group.inner)["axis_N"] == serial(2048)
+    assert dict(plan.knobs) == {"occupancy": 4}
+
+
+def test_rows_of_a_sparse_matrix_share_an_instance():
+    plan = planned(workloads.csr_matvec, M=32768, K=32 * 32768, N=32768, P=32769)
+    (group,) = plan.groups
+    assert dict(group.instance) == {"axis": 8}
+    assert dict(group.inner)["row"] == serial(32)
+
+
+@pytest.mark.parametrize(("n", "online"), [(32768, False), (131072, True)])
+def test_rows_beyond_the_cache_are_normalised_in_one_pass(n, online):
+    assert planned(softmax.softmax_bf16, M=4096, N=n).online is online

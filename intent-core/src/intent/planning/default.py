@@ -163,7 +163,7 @@ class _Planner:
     def _walk(self, label: str) -> Walk:
         axis = self.analysis.inner[label]
         length = bound_of(self.analysis, label, self.extents, 1024)
-        return self.table.walk(length, written="store" in axis.roles)
+        return self.table.walk(length, written="store" in axis.roles, scanned="scan" in axis.roles)
 
     def _all_narrow(self) -> bool:
         """Whether the target multiplies the operands of all contractions natively."""
@@ -367,7 +367,12 @@ class _Planner:
             return self._column_group(group, inner, owned, walked, column)
         inside = walked | {a.label.split(".")[0] for a in group.axes if not a.owned}
         width = self._fit(group, inner, inside)
-        spare = max(1, self.table.short_rows // max(1, width))
+        long = [label for label in sorted(inside & inner.keys()) if inner[label].mode == "serial"]
+        longest = max(long, key=lambda label: inner[label].size, default=None)
+        walk = self._walk(longest) if longest is not None and not inside & self.vectors else None
+        # Blocks that other rules made shorter are like short rows.
+        whole = walk is not None and longest is not None and inner[longest].size >= walk.block
+        spare = 1 if whole else max(1, self.table.short_rows // max(1, width))
         if inside & self.vectors:
             # Several rows share each piece of a vector, which would cost as much as a row otherwise.
             spare = max(spare, VECTOR_ROWS)
@@ -378,14 +383,10 @@ class _Planner:
                 block = min(spare, power_of_two(self._size(axis.extent)))
                 self._divide(axis.extent, block)
             instance.append((axis.label, block))
-        long = [label for label in sorted(inside & inner.keys()) if inner[label].mode == "serial"]
-        longest = max(long, key=lambda label: inner[label].size, default=None)
         knobs = self.table.row_knobs(width * spare)
-        if longest is not None and not inside & self.vectors:
-            found = self._walk(longest)
-            self.online &= found.online
-            # Blocks that other rules made shorter are like short rows.
-            knobs = found.knobs if found.knobs is not None and inner[longest].size >= found.block else knobs
+        if walk is not None:
+            self.online &= walk.online
+            knobs = walk.knobs if whole and walk.knobs is not None else knobs
         self.asked.append(knobs)
         return GroupPlan(instance=tuple(instance), inner=tuple(inner.items()))
 

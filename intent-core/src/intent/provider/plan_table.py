@@ -66,7 +66,8 @@ class Walk:
     """How a row that is not held at once is walked: in blocks of ``block``, with these settings.
 
     For rows of at most ``row`` elements (None: any); ``written``: with or without results of as many elements (None:
-    either). Where they are read again for those, several rows of all instances should fit the cache. ``online``: a
+    either); ``scanned``: with or without a scan along it. Where they are read again for those, several rows of all
+    instances should fit the cache. ``online``: a
     normalisation takes one pass with running results where the author permits it; two passes are cheaper while the
     second one finds the row in the cache.
     """
@@ -74,6 +75,7 @@ class Walk:
     block: int = 8192
     row: int | None = None
     written: bool | None = None
+    scanned: bool | None = None
     knobs: Knobs | None = None
     online: bool = True
 
@@ -158,10 +160,11 @@ class PlanTable:
         """The settings of a row program with ``lanes`` elements at once."""
         return next((step.knobs for step in self.rows if lanes <= step.lanes), self.rows[-1].knobs)
 
-    def walk(self, row: int, *, written: bool) -> Walk:
+    def walk(self, row: int, *, written: bool, scanned: bool = False) -> Walk:
         """How rows of ``row`` elements are walked, settings included."""
         for found in self.walks:
-            if (found.row is None or row <= found.row) and found.written in (None, written):
+            fits = found.row is None or row <= found.row
+            if fits and found.written in (None, written) and found.scanned in (None, scanned):
                 break
         else:
             found = self.walks[-1]
