@@ -7,7 +7,7 @@ import pytest
 
 from intent.types.dtypes import BY_NAME
 from intent_testkit.cases.draw import Array
-from intent_testkit.programs import run, whole
+from intent_testkit.programs import rare, run, whole
 from intent_testkit.programs.values import generator, same
 
 
@@ -95,3 +95,52 @@ def test_while_with_two_carries(intent_provider: str) -> None:
     x, y = np.array([8, -12, 0, 7, -64, 1 << 30], np.int32), np.zeros(6, np.int32)
     run(intent_provider, whole.halving(), {"x": x, "y": y})
     same(y, np.array([3, 2, 0, 0, 6, 30], np.int32))
+
+
+@pytest.mark.parametrize("n", [1, 5])
+def test_while_whose_condition_reads(intent_provider: str, n: int) -> None:
+    """The condition is computed again after every pass, and reads nothing outside the row."""
+    x = np.array([[1, 2, 3, 4, 5], [1, -1, 1, 1, 1], [0, 1, 1, 1, 1], [2, 2, 2, 2, -3]], np.float32)[:, :n]
+    y = np.full(4, -7, np.int32)
+    run(intent_provider, rare.leading(), {"x": np.ascontiguousarray(x), "y": y})
+    same(y, np.cumprod(x > 0, axis=1).sum(1).astype(np.int32))
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_programs_that_do_nothing(intent_provider: str, alone: bool) -> None:
+    """Their segment is there, and empty."""
+    x, y = f32("x", 6), np.full(6, 7, np.float32)
+    run(intent_provider, rare.silent(alone=alone), {"x": x, "y": y})
+    same(y, np.full(6, 7, np.float32) if alone else x + x)
+
+
+@pytest.mark.parametrize(("m", "n"), [(2, 9), (7, 1), (5, 5), (1, 4), (4, 11)])
+def test_functions_of_extents(intent_provider: str, m: int, n: int) -> None:
+    """Division rounds down, whatever the signs; the remainder has the divisor's sign."""
+    y = np.zeros(8, np.int64)
+    run(intent_provider, rare.launch_values(), {"x": f32("x", m), "w": f32("w", n), "y": y})
+    d = m - n
+    wanted = [
+        d // 3,
+        d % 3,
+        -(-d // 3),
+        m // 3,
+        m % 3,
+        max(m, n) - 2 * min(m, n),
+        (n if m == 1 else m) + 1,
+        n - m * n,
+    ]
+    same(y, np.array(wanted, np.int64))
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+def test_narrow_sums_of_products(intent_provider: str, dtype: str) -> None:
+    """What is added to is as narrow as the result; the product may be rounded before, the result is after."""
+    a, b, c = (f32(name, 16, 16).astype(BY_NAME[dtype].numpy) for name in "abc")
+    out = np.zeros_like(a)
+    run(intent_provider, rare.narrow_sum(16, dtype), {"a": a, "b": b, "c": c, "out": out})
+    product = a.astype(np.float64) @ b.astype(np.float64)
+    wanted = c.astype(np.float64) + product
+    half_unit = {"f16": 2.0**-11, "bf16": 2.0**-8}[dtype]
+    most = 1.02 * half_unit * (np.abs(product) + np.abs(wanted)) + 1e-5
+    assert (np.abs(out.astype(np.float64) - wanted) <= most).all()

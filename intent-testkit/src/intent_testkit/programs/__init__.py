@@ -14,12 +14,13 @@
     run("triton", double, {"x": x_array, "y": y_array})
 
 :mod:`~intent_testkit.programs.whole` has small programs that each show one construct, for golden texts and
-builds; :mod:`~intent_testkit.programs.single` and :mod:`~intent_testkit.programs.atomic` one operation over a block of
+builds; :mod:`~intent_testkit.programs.rare` has some that construction seldom makes;
+:mod:`~intent_testkit.programs.single` and :mod:`~intent_testkit.programs.atomic` one operation over a block of
 lanes, for every function and dtype.
 """
 
-from intent_testkit.programs import atomic, single, whole
+from intent_testkit.programs import atomic, rare, single, whole
 from intent_testkit.programs.builder import Builder, view
 from intent_testkit.programs.running import invocation, run
 
-__all__ = ["Builder", "atomic", "invocation", "run", "single", "view", "whole"]
+__all__ = ["Builder", "atomic", "invocation", "rare", "run", "single", "view", "whole"]

@@ -1,0 +1,80 @@
+"""Whole programs with what construction seldom makes or never: it is spelled like anything else, and run."""
+
+from __future__ import annotations
+
+from intent.physical import Dim, Fragment, Program
+from intent.types.dtypes import BY_NAME, F32, I32, I64
+from intent.types.extent import broadcast, call, ceildiv, const, floordiv, maximum, minimum, symbol
+from intent_testkit.programs.builder import Builder, view
+
+
+def leading() -> Program:
+    """How many values stand before the first that is not positive: the loop's condition reads memory."""
+    b = Builder()
+    x, y = view("x", "f32", "M N"), view("y", "i32", "M", "out")
+
+    def body(row: Fragment) -> None:
+        end, one, zero = b.launch("N"), b.constant(1), b.constant(0.0, F32)
+
+        def condition(n: Fragment) -> Fragment:
+            inside = b.op("lt", n, end)
+            value = b.load(x, row, n, valid=inside, fill=zero, name="value")
+            # Read twice, so that it has a name and a statement of its own.
+            return b.op("and", b.op("gt", value, zero), b.op("eq", value, value))
+
+        (count,) = b.while_loop([b.constant(0)], condition, lambda n: b.op("add", n, one), names=["n"])
+        b.store(y, [row], b.cast(count, I32))
+
+    return b.program("leading", [x, y], b.segment([("m", symbol("M"), 1)], body))
+
+
+def silent(*, alone: bool) -> Program:
+    """A segment whose programs do nothing, alone or in front of one whose programs double ``x``."""
+    b = Builder()
+    x, y = view("x", "f32", "N"), view("y", "f32", "N", "out")
+
+    def double(i: Fragment) -> None:
+        value = b.load(x, i)
+        b.store(y, [i], b.op("add", value, value))
+
+    first = b.segment([("n", symbol("N"), 1)], lambda _: None)
+    if alone:
+        return b.program("silent", [x, y], first)
+    return b.program(
+        "silent", [x, y], first, b.segment([("n", symbol("N"), 1)], double, 1, offset=first.length)
+    )
+
+
+def launch_values() -> Program:
+    """Functions of extents that may be negative, by 3, and others: ``y[k]`` is the k-th."""
+    b = Builder()
+    x, w, y = view("x", "f32", "M"), view("w", "f32", "N"), view("y", "i64", "8", "out")
+    m, n, three = symbol("M"), symbol("N"), const(3)
+    extents = (
+        floordiv(m - n, three), call("mod", m - n, three), ceildiv(m - n, three), floordiv(m, three),
+        call("mod", m, three), maximum(m, n) - minimum(m, n) * 2, broadcast(m, n) + 1, n - m * n,
+    )  # fmt: skip
+
+    def body(_: Fragment) -> None:
+        for k, extent in enumerate(extents):
+            b.store(y, [b.constant(k)], b.cast(b.launch(extent), I64))
+
+    return b.program("launch_values", [x, w, y], b.segment([("one", const(1), 1)], body))
+
+
+def narrow_sum(size: int = 16, dtype: str = "f16") -> Program:
+    """``c + a @ b``, the sum and the result as narrow as the factors."""
+    m, n, k = Dim("m", size), Dim("n", size), Dim("k", size)
+    b = Builder(m, n, k)
+    shape = f"{size} {size}"
+    x, y = view("a", dtype, shape), view("b", dtype, shape)
+    start, out = view("c", dtype, shape), view("out", dtype, shape, "out")
+
+    def body(_: Fragment) -> None:
+        i, j, p = b.lane(m), b.lane(n), b.lane(k)
+        product = b.contract(
+            b.load(x, i, p), b.load(y, p, j), k, dtype=BY_NAME[dtype], accumulator=b.load(start, i, j)
+        )
+        b.store(out, [i, j], product)
+
+    return b.program("narrow_sum", [x, y, start, out], b.segment([("one", const(1), 1)], body))
