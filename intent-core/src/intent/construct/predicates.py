@@ -86,7 +86,7 @@ class Predicates:
 
     def _conjuncts(self, fragment: ph.Fragment) -> Iterator[Claim]:
         op = self._emitter.definition.get(fragment.id)
-        if isinstance(op, ph.Pointwise) and op.fn == "and" and op.result.dtype.kind == "bool":
+        if isinstance(op, ph.Pointwise) and op.fn == "and":
             for operand in op.operands:
                 yield from self._conjuncts(operand)
             return
@@ -101,12 +101,12 @@ class Predicates:
             return self._claim(op.value)
         if not isinstance(op, ph.Pointwise):
             return None
-        if op.fn in ("and", "or", "not") and op.result.dtype.kind == "bool":
+        if op.fn in ("and", "or", "not"):
             parts = [p for p in map(self._claim, op.operands) if p is not None]
             if len(parts) != len(op.operands):
                 return None
             return negation(*parts) if op.fn == "not" else (both if op.fn == "and" else either)(*parts)
-        if op.fn not in ("lt", "le", "gt", "ge", "eq", "ne") or not _whole(op.operands[0]):
+        if not _whole(op.operands[0]):
             return None
         a, b = map(self.value, op.operands)
         match op.fn:
@@ -120,8 +120,10 @@ class Predicates:
                 return at_least(a, b)
             case "eq":
                 return Equal(a, b)
-            case _:
+            case "ne":
                 return negation(Equal(a, b))
+            case _:
+                return None
 
 
 _FUNCTIONS = ("add", "sub", "mul", "neg", "minimum", "maximum", "floordiv", "mod")
