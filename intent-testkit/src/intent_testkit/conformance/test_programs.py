@@ -135,7 +135,7 @@ def test_functions_of_extents(intent_provider: str, m: int, n: int) -> None:
 
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
 def test_narrow_sums_of_products(intent_provider: str, dtype: str) -> None:
-    """The dtype of the result is that of the sum, which may be rounded after every product (one unit in 2 ** 11, or 8)."""
+    """The sum has the dtype of the result, and may be rounded after every product."""
     a, b, c = (f32(name, 16, 16).astype(BY_NAME[dtype].numpy) for name in "abc")
     out = np.zeros_like(a)
     run(intent_provider, rare.narrow_sum(16, dtype), {"a": a, "b": b, "c": c, "out": out})
