@@ -52,6 +52,28 @@ def _bins(rng: np.random.Generator, shape: tuple[int, ...], extents: Extents) ->
     return rng.integers(0, extents["K"], shape)
 
 
+def _near_bins(rng: np.random.Generator, shape: tuple[int, ...], extents: Extents) -> Array:
+    """Numbers of bins, and some that only a cast to fewer bits would make one."""
+    odd = np.array([-1, extents["K"], 2**32, 2**40 + 1, -(2**63), 2**63 - 1])
+    return np.where(rng.random(shape) < 0.7, rng.integers(0, extents["K"], shape), rng.choice(odd, shape))
+
+
+def _last_bin(_: np.random.Generator, shape: tuple[int, ...], extents: Extents) -> Array:
+    return np.full(shape, extents["K"] - 1)
+
+
+def _counted_wide(v: Values) -> dict[str, object]:
+    bins = v.raw("y").shape[0]
+    return {"y": np.bincount(v.x[(v.x >= 0) & (v.x < bins)], minlength=bins)}
+
+
+def _counted_in_a_loop(v: Values) -> dict[str, object]:
+    total = np.zeros(v.raw("y").shape[0], np.int64)
+    for row in v.x:
+        total = total * 2 + np.bincount(row, minlength=total.size)
+    return {"y": total}
+
+
 COUNTS = (
     Case(
         name="histogram_whole",
@@ -60,6 +82,69 @@ COUNTS = (
         oracle=lambda v: {"y": np.bincount(v.x, minlength=v.raw("y").shape[0])},
         extents=SCATTER,
         segments=(segment("K"),),
+    ),
+    Case(
+        name="histogram_of_many_bins",
+        kernel=k.histogram_whole,
+        parameters=(view("x", "i32", "N", _bins), out("y", "i32", "K")),
+        oracle=lambda v: {"y": np.bincount(v.x, minlength=v.raw("y").shape[0])},
+        extents=sizes("N K", (100, 1), (300, 3), (0, 256), (1000, 256), (777, 1000)),
+        segments=(segment("K"),),
+    ),
+    Case(
+        name="histogram_of_one_value",
+        kernel=k.histogram_whole,
+        parameters=(view("x", "i32", "N", _last_bin), out("y", "i32", "K")),
+        oracle=lambda v: {"y": np.bincount(v.x, minlength=v.raw("y").shape[0])},
+        extents=sizes("N K", (1, 2), (513, 7), (1024, 256)),
+        segments=(segment("K"),),
+    ),
+    Case(
+        name="histogram_of_wide",
+        kernel=k.histogram_of_wide,
+        parameters=(view("x", "i64", "N", _near_bins), out("y", "i64", "K")),
+        oracle=_counted_wide,
+        extents=sizes("N K", (0, 3), (1, 1), (33, 5), (300, 64)),
+        segments=(segment("K"),),
+    ),
+    Case(
+        name="histogram_of_planes",
+        kernel=k.histogram_of_planes,
+        parameters=(view("x", "i16", "L M N", integers(0, 15)), out("y", "u32", "16")),
+        oracle=lambda v: {"y": np.bincount(v.x.reshape(-1), minlength=16)},
+        extents=sizes("L M N", (0, 3, 2), (2, 0, 3), (1, 1, 1), (3, 5, 7), (2, 9, 33)),
+        segments=(segment("16"),),
+    ),
+    Case(
+        name="histograms_of_halves",
+        kernel=k.histograms_of_halves,
+        parameters=(
+            view("x", "u8", "N", integers(0, 255)),
+            out("low", "i32", "16"),
+            out("high", "i16", "16"),
+        ),
+        oracle=lambda v: {
+            "low": np.bincount(v.x % 16, minlength=16),
+            "high": np.bincount(v.x // 16, minlength=16),
+        },
+        extents=sizes("N", 0, 1, 33, 500),
+        segments=(segment("16"), segment("16")),
+    ),
+    Case(
+        name="histogram_in_a_loop",
+        kernel=k.histogram_in_a_loop,
+        parameters=(view("x", "i32", "M N", _bins), out("y", "i32", "K")),
+        oracle=_counted_in_a_loop,
+        extents=sizes("M N K", (0, 3, 2), (3, 0, 2), (1, 1, 1), (5, 7, 4), (9, 33, 6)),
+        segments=(segment("K"),),
+    ),
+    Case(
+        name="frequencies",
+        kernel=k.frequencies,
+        parameters=(view("x", "i32", "N", integers(0, 39)), out("y", "i32", "N")),
+        oracle=lambda v: {"y": np.bincount(v.x, minlength=40)[v.x]},
+        extents=sizes("N", 0, 1, 33, 130),
+        segments=(segment("N"),),
     ),
     Case(
         name="histogram_of_bytes",

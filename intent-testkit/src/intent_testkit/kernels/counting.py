@@ -26,6 +26,39 @@ def histogram_of_rows(x: I.In[I.i32, ("M", "N")], lengths: I.In[I.i32, ("M",)], 
 
 
 @intent.kernel
+def histogram_of_wide(x: I.In[I.i64, ("N",)], y: I.Out[I.i64, ("K",)]):
+    v, K = x[...], y.shape[0]
+    y[...] = I.histogram(v, bins=K, valid=(v >= 0) & (v < I.cast(K, I.i64)), count_dtype=I.i64)
+
+
+@intent.kernel
+def histogram_of_planes(x: I.In[I.i16, ("L", "M", "N")], y: I.Out[I.u32, (16,)]):
+    y[...] = I.histogram(x[...], bins=16, count_dtype=I.u32)
+
+
+@intent.kernel
+def histograms_of_halves(x: I.In[I.u8, ("N",)], low: I.Out[I.i32, (16,)], high: I.Out[I.i16, (16,)]):
+    v = x[...]
+    low[...] = I.histogram(v % 16, bins=16)
+    high[...] = I.histogram(v // 16, bins=16, count_dtype=I.i16)
+
+
+@intent.kernel
+def histogram_in_a_loop(x: I.In[I.i32, ("M", "N")], y: I.Out[I.i32, ("K",)]):
+    M, K = x.shape[0], y.shape[0]
+    total = I.zeros((K,), I.i32)
+    for i in range(M):
+        total = total * 2 + I.histogram(x[i, :], bins=K)
+    y[...] = total
+
+
+@intent.kernel
+def frequencies(x: I.In[I.i32, ("N",)], y: I.Out[I.i32, ("N",)]):
+    v = x[...]
+    y[...] = I.gather(I.histogram(v, bins=40), index=(v,))
+
+
+@intent.kernel
 def counting_ranks(x: I.In[I.i32, ("N",)], y: I.Out[I.i32, ("K",)]):
     y[...] = I.cumsum(I.histogram(x[...], bins=y.shape[0]), axis=0, inclusive=False)
 
