@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from intent.diagnostics import CapabilityError
 from intent.physical import (
@@ -53,6 +53,8 @@ from intent_provider_triton.emit.extents import ExtentWriter
 from intent_provider_triton.emit.literals import INDEX_TYPES, TYPES, literal, typed
 from intent_provider_triton.emit.signature import SignatureBuilder
 from intent_provider_triton.spelling import PROVIDER, Call, spell
+
+BARRIER: Final = "tl.debug_barrier()"
 
 
 @dataclass
@@ -110,13 +112,19 @@ class Body(python.Body[Context]):
         elif isinstance(op, BufferAlloc):
             self._alloc(op.buffer, op.span)
         elif isinstance(op, Fence):
-            self.writer.statement("tl.debug_barrier()", op.span)
+            self._barrier(op)
         elif (write := _WRITERS.get(type(op))) is not None:
             write(self, op)
         else:
             raise CapabilityError(
                 PROVIDER, capability=type(op).__name__, needed=type(op).__name__, span=op.span
             )
+
+    def _barrier(self, op: Fence) -> None:
+        """A barrier orders accesses to all memory: one does for fences in a row."""
+        lines = self.writer.lines
+        if not lines or lines[-1].strip() != BARRIER:
+            self.writer.statement(BARRIER, op.span)
 
     def _leaf(self, op: Constant | LaunchValue | Argument | Lane) -> None:
         """Values without operands."""
