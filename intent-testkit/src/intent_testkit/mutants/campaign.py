@@ -16,7 +16,7 @@ from intent_testkit.mutants.mutant import Mutant
 from intent_testkit.mutants.replacing import NotReplaceable
 from intent_testkit.mutants.trial import Outcome
 
-SECONDS, MEMORY = 600, 6 << 30
+SECONDS, MEMORY = 1500, 6 << 30
 """Time by the clock, and bytes, that one mutant may take."""
 _FORK: Final = multiprocessing.get_context("fork")
 

@@ -9,6 +9,7 @@ import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -33,12 +34,14 @@ from intent_testkit.plans import Compiled, violated
 from intent_testkit.run import Point, run, variants
 from intent_testkit.suite import Suite
 
-TEXTS, EACH = 40, 2
+TEXTS, EACH = 16, 2
 """Most other texts of one mutant that are run, and most of one case."""
-CODES: Final = 4
+TESTS: Final = 50
+"""Most tests of one mutant that are run."""
+CODES: Final = 3
 """Most other texts of one mutant whose code is compared."""
-LONG: Final = 60.0
-"""Seconds after which no further text is run, and no further test; each is given as much."""
+LONG: Final = 40.0
+"""Seconds of processor time after which no further text is run, and no further test; each is given as much."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,28 +93,31 @@ class Emitted:
         changed: list[tuple[str, Given]] = []
         ran = 0
         noticed: str | None = None
-        end = time.monotonic() + LONG
+        end = time.process_time() + LONG
         try:
             for name in names:
                 now = zip(self.programs[name], self.spelled(name), self.texts[name], strict=True)
                 different = [given for given, text, right in now if text != right]
                 changed += [(name, given) for given in different]
-                for given in different[:EACH] if ran < TEXTS and time.monotonic() < end else ():
+                for given in different[:EACH]:
                     self._check(given)
                     ran += 1
+                if ran >= TEXTS or time.process_time() > end:
+                    break
         except Exception as error:  # noqa: BLE001 -- whatever it is, the fault was noticed
             noticed = f"{name}: {type(error).__name__}: {' '.join(str(error).split())[:160]}"
         return noticed, changed
 
     def _tests_tried(self, names: Sequence[str]) -> tuple[str | None, int]:
         """What failed of the tests that spell something otherwise, or spell no program but run the line."""
-        try:
-            telling = [
-                name for name in names if not self.given[name] or self.spelled(name) != self.texts[name]
-            ]
-        except Exception:  # noqa: BLE001 -- the test that spells this program will say
-            telling = list(names)
+        telling = list(islice(filter(self._is_told_by, names), TESTS))
         return failure(telling, self.provider, seconds=LONG) if telling else (None, 0)
+
+    def _is_told_by(self, test: str) -> bool:
+        try:
+            return not self.given[test] or self.spelled(test) != self.texts[test]
+        except Exception:  # noqa: BLE001 -- the test that spells this program will say
+            return True
 
     def _check(self, given: Given) -> None:
         case = given.point.case

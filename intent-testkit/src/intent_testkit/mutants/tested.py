@@ -37,7 +37,7 @@ class _Watching:
         self.seconds: dict[str, float] = {}
         self.failed: list[str] = []
         self._began = 0.0
-        self._end = time.monotonic() + seconds
+        self._end = time.process_time() + seconds
         self._root = Path()
 
     def pytest_configure(self, config: pytest.Config) -> None:
@@ -52,7 +52,7 @@ class _Watching:
         self.after(str(self._root / nodeid))
 
     def pytest_runtest_protocol(self, item: pytest.Item) -> None:
-        if time.monotonic() > self._end:
+        if time.process_time() > self._end:
             item.session.shouldstop = "long enough"
 
     def pytest_runtest_logreport(self, report: Any) -> None:
@@ -90,7 +90,7 @@ def failure(
     before: Callable[[str], object] = lambda _: None,
     seconds: float = inf,
 ) -> tuple[str | None, int]:
-    """Run some of the tests until one fails, or so many seconds are over; which, and how many were run."""
+    """Run some of the tests until one fails, or so many seconds of processor time are over; which, and how many were run."""
     watching = _run([*names, "-x"], before, provider, seconds=seconds)
     return watching.failed[0] if watching.failed else None, len(watching.seconds)
 
