@@ -90,7 +90,7 @@ def failure(
     before: Callable[[str], object] = lambda _: None,
     seconds: float = inf,
 ) -> tuple[str | None, int]:
-    """Run some of the tests until one fails, or so many seconds of processor time are over; which, and how many were run."""
+    """Run some of the tests until one fails, or so much processor time is over; which, and how many were run."""
     watching = _run([*names, "-x"], before, provider, seconds=seconds)
     return watching.failed[0] if watching.failed else None, len(watching.seconds)
 
