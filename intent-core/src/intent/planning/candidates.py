@@ -59,7 +59,7 @@ def _all(
 
 
 def _neighbours(plan: Plan, settings: Mapping[str, Sequence[int]]) -> Iterator[Plan]:
-    """Plans that differ in one decision: knobs one step up or down, blocks halved or doubled."""
+    """Plans that differ in one decision: knobs one step up or down, blocks and parts halved or doubled, or no parts."""
     chosen = dict(plan.knobs)
     for name, values in settings.items():
         if name in chosen:
@@ -73,6 +73,12 @@ def _neighbours(plan: Plan, settings: Mapping[str, Sequence[int]]) -> Iterator[P
                 if size:
                     entries = (*group.instance[:k], (label, size), *group.instance[k + 1 :])
                     yield _with_group(plan, n, replace(group, instance=entries), f"{label} {size}")
+        if group.split is not None:
+            label, count = group.split
+            yield _with_group(plan, n, replace(group, split=None), f"{label} alone")
+            for parts in (count // 2, count * 2):
+                if parts > 1:
+                    yield _with_group(plan, n, replace(group, split=(label, parts)), f"{label} split {parts}")
         for k, (label, inner) in enumerate(group.inner):
             for size in (inner.size // 2, inner.size * 2):
                 if size and inner.mode == "serial":

@@ -50,6 +50,8 @@ def shared_out(
         for label, most in _longest(
             analysis, group, plan.groups[number], known, capabilities.plans.counting_parts
         ):
+            if most < LEAST_PARTS:
+                break
             made = with_split(plan, number, label, min(count, most), analysis)
             if made is not None:
                 plan = made

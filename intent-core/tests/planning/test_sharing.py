@@ -1,0 +1,73 @@
+"""When the default plan shares reductions out among instances, and how far."""
+
+from __future__ import annotations
+
+import pytest
+
+import intent
+import intent.language as I
+from intent.construct import analyze
+from intent.frontend import lower
+from intent.planning import default_plan
+from intent.planning.candidates import candidates
+from intent.planning.sharing import LEAST_ELEMENTS, LEAST_PARTS
+from intent.provider.registry import registry
+
+CAPABILITIES = registry().get("triton").capabilities
+MOST = CAPABILITIES.plans.sharing
+
+
+@intent.kernel
+def total(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ()]):
+    y[...] = I.reduce.sum(x[...], axis=0)
+
+
+@intent.kernel
+def row_totals(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M",)]):
+    y[...] = I.reduce.sum(x[...], axis=1)
+
+
+@intent.kernel
+def softmax(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
+    v = x[...]
+    e = I.exp(v - I.reduce.max(v, axis=0))
+    y[...] = e / I.reduce.sum(e, axis=0)
+
+
+def parts(source, **extents: int) -> int:
+    (group,) = default_plan(analyze(lower(source)), CAPABILITIES, extents).groups
+    return 1 if group.split is None else group.split[1]
+
+
+def test_a_long_sum_fills_the_device():
+    assert parts(total, N=1 << 27) == MOST
+
+
+@pytest.mark.parametrize("n", [1, 1000, 30_000])
+def test_a_sum_that_one_instance_holds_stays_there(n):
+    assert parts(total, N=n) == 1
+
+
+def test_no_instance_is_worth_less_than_its_arrival():
+    for n in (70_000, 300_000, 5_000_000):
+        assert LEAST_PARTS <= parts(total, N=n) <= n // LEAST_ELEMENTS
+    assert 1 < parts(total, N=5_000_000) < MOST
+
+
+def test_the_parts_of_all_rows_fill_the_device_together():
+    assert parts(row_totals, M=16, N=1 << 22) == MOST // 16
+    assert parts(row_totals, M=MOST // LEAST_PARTS + 1, N=1 << 22) == 1
+
+
+def test_a_reduction_that_needs_another_one_is_not_shared():
+    assert parts(softmax, N=1 << 22) == 1
+
+
+def test_nothing_is_shared_before_a_call_is_known():
+    (group,) = default_plan(analyze(lower(total)), CAPABILITIES).groups
+    assert group.split is None
+
+
+def test_tuning_tries_other_numbers_of_parts():
+    found = candidates(analyze(lower(total)), CAPABILITIES, {"N": 1 << 27}, {}, 12)
+    assert {None, ("axis_N", MOST // 2), ("axis_N", MOST * 2)} <= {plan.groups[0].split for plan in found}
