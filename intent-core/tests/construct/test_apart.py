@@ -41,6 +41,24 @@ def normalised(x: I.In[I.f32, ("N",)], offsets: I.In[I.i32, ("P",)], y: I.InOut[
 
 
 @intent.kernel
+def twice(x: I.In[I.f32, ("N",)], offsets: I.In[I.i32, ("P",)], y: I.InOut[I.f32, ("M",)]):
+    axis = I.domain(0, x.shape[0])
+    for g in I.parallel(I.domain(0, offsets.shape[0] - 1)):
+        span = axis[I.cast(offsets[g], I.index) : I.cast(offsets[g + 1], I.index)]
+        y[span] = 2.0 * x[span]
+        y[I.indices(span) + 1] = 3.0 * x[span]
+
+
+@intent.kernel
+def shifted(x: I.In[I.f32, ("N",)], offsets: I.In[I.i32, ("P",)], y: I.InOut[I.f32, ("M",)]):
+    axis = I.domain(0, x.shape[0])
+    for g in I.parallel(I.domain(0, offsets.shape[0] - 1)):
+        span = axis[I.cast(offsets[g], I.index) : I.cast(offsets[g + 1], I.index)]
+        for k in range(3):
+            y[I.indices(span) + k] = I.cast(k, I.f32) * x[span]
+
+
+@intent.kernel
 def weighted(
     x: I.In[I.f32, ("N",)],
     w: I.In[I.f32, ("G", "K")],
@@ -94,6 +112,8 @@ def test_nothing_has_to_meet():
     [
         (in_place, "read what the others write|no reduction walks"),
         (normalised, "a reduction over span and stores along it"),
+        (twice, "another part of an earlier store"),
+        (shifted, "does not run along|no reduction walks"),
         (weighted, "does not run along span"),
     ],
 )

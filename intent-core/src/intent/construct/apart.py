@@ -8,6 +8,8 @@ store: all else would happen once for each part.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from intent import kir
 from intent import physical as ph
 from intent.construct.context import Context
@@ -16,9 +18,14 @@ from intent.diagnostics import PlanError
 from intent.physical.walk import walk
 
 
-def may_store_apart(op: kir.Store | kir.ScatterReduce | kir.Atomic) -> bool:
-    """Whether members of the write may belong to different instances: each of its elements is written once."""
-    return isinstance(op, kir.Store) and isinstance(op.target, kir.View)
+def may_store_apart(c: Context, op: kir.Store | kir.ScatterReduce | kir.Atomic) -> bool:
+    """Whether members of the write may belong to different instances: each of its elements is written once.
+
+    In a loop around it, a later pass may write what another member wrote in an earlier one.
+    """
+    return (
+        isinstance(op, kir.Store) and isinstance(op.target, kir.View) and c.emitter.current is c.emitter.root
+    )
 
 
 def stored_apart(c: Context, share: Share) -> bool:
@@ -34,9 +41,10 @@ def stored_apart(c: Context, share: Share) -> bool:
     if share.others:
         raise PlanError(f"an effect that does not run along {share.label} would happen in every part of it")
     ops = list(walk(ph.Region(args=(), ops=tuple(c.emitter.root.ops))))
-    written = {
-        _memory(op.target) for op in ops if isinstance(op, ph.Store) and isinstance(op.target, ph.View)
-    }
+    stores = [op.target for op in ops if isinstance(op, ph.Store)]
+    written = Counter(_memory(view) for view in stores if isinstance(view, ph.View))
+    if any(count > 1 for count in written.values()):
+        raise PlanError("a part of one store may write what another part of an earlier store wrote")
     for op in ops:
         if isinstance(op, ph.Load) and isinstance(op.source, ph.View) and _memory(op.source) in written:
             raise PlanError("the parts of a store read what the others write", span=op.span)

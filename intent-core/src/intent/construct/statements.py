@@ -85,7 +85,7 @@ class Runner:
                 Inner(mode="serial") if op.id in self.group.ordered else c.traversal((axes_of.id, axis))
             )
             inner.append((axis, c.analysis.classes.label((axes_of.id, axis)), e, traversal))
-        apart = may_store_apart(op) and op.id not in self.group.snapshot and op.id not in self.group.ordered
+        apart = may_store_apart(c, op) and op.id not in self.group.snapshot and op.id not in self.group.ordered
         if isinstance(op, kir.Store) and self._copies(op, inner):
             self._share(apart=False)
             copied_store(c, op, points, inner, frame)
