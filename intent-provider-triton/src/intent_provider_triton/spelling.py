@@ -186,6 +186,10 @@ def _exp_f32(call: Call) -> Value:
     return _prelude("_exp_fast_f32" if call.approximate else "_exp_f32")(call)
 
 
+def _erf_f32(call: Call) -> Value:
+    return _function("tl.erf")(call) if call.flush_to_zero else _prelude("_erf_f32")(call)
+
+
 def _sigmoid_f32(call: Call) -> Value:
     return _prelude("_sigmoid_fast_f32" if call.approximate else "_sigmoid_f32")(call)
 
@@ -299,7 +303,7 @@ _FLOAT: Final[dict[tuple[str, str], Callable[[Call], Value]]] = {
     ("exp", "f64"): _function("tl.exp"),
     ("exp2", "f32"): _exp2_f32,
     ("exp2", "f64"): _function("tl.exp2"),
-    ("erf", "f32"): _prelude("_erf_f32"),
+    ("erf", "f32"): _erf_f32,
     ("erf", "f64"): _function("tl.erf"),
     ("erfc", "f32"): _prelude("_erfc_f32"),
     ("erfc", "f64"): _function("libdevice.erfc"),

@@ -14,14 +14,13 @@ See docs/decisions/0013-narrowed-factors.md.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import replace
 from typing import Final
 
 from intent import physical as ph
 from intent.passes.permissions import Permissions
 from intent.passes.rewriting import map_operations
-from intent.physical.walk import operands_of, regions_of, walk
+from intent.passes.uses import Users, users_of
 from intent.types.dtypes import F32
 
 APPROXIMATE: Final = ("div", "exp", "sigmoid")
@@ -29,13 +28,11 @@ APPROXIMATE: Final = ("div", "exp", "sigmoid")
 _CARRIED: Final = ("mul", "div", "neg", "abs")
 """Functions that keep the relative error of every operand."""
 
-Users = dict[int, list[ph.Op | None]]
-
 
 def narrowed(program: ph.Program, permissions: Permissions) -> ph.Program:
     """Permit approximate forms where every use ends in a cast to a float of at most 16 bits."""
     del permissions  # the language itself leaves this room
-    users = _users(program)
+    users = users_of(program)
     known: dict[int, bool] = {}
 
     def change(op: ph.Op) -> ph.Op:
@@ -44,19 +41,6 @@ def narrowed(program: ph.Program, permissions: Permissions) -> ph.Program:
         return op if op.approximate or not _only(op.result, users, known) else replace(op, approximate=True)
 
     return map_operations(program, change)
-
-
-def _users(program: ph.Program) -> Users:
-    """Who reads each value; None stands for the end of a region."""
-    users: Users = defaultdict(list)
-    for segment in program.segments:
-        for op in walk(segment.body):
-            for f in operands_of(op):
-                users[f.id].append(op)
-            for region in regions_of(op):
-                for f in region.yields:
-                    users[f.id].append(None)
-    return users
 
 
 def _only(f: ph.Fragment, users: Users, known: dict[int, bool]) -> bool:

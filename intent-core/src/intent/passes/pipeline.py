@@ -8,6 +8,7 @@ from typing import Final
 from intent import physical as ph
 from intent.passes.absorption import absorption
 from intent.passes.divisors import divisors
+from intent.passes.flushed import flushed
 from intent.passes.fusion import fusion
 from intent.passes.narrowed import narrowed
 from intent.passes.narrowing import narrowing
@@ -36,6 +37,8 @@ PASSES: Final[tuple[tuple[str, Pass], ...]] = (
     ("peeling", peeling),
     # Needs only def-use; nothing later makes or removes casts.
     ("narrowed", narrowed),
+    # As narrowed.
+    ("flushed", flushed),
     # Nothing later makes contractions.
     ("splitting", splitting),
     # After all that makes and joins loops.

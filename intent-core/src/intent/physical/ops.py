@@ -64,7 +64,8 @@ class Pointwise(Op):
     """``fn`` of ``intent.kir.pointwise.FUNCTIONS``; operands broadcast by dim name; result dims are the union.
 
     ``approximate``: the author's permission, or what becomes of the value leaves room for a division, exponential or
-    logistic function that is off by 2**-17 of itself (``intent.passes.narrowed``).
+    logistic function that is off by 2**-17 of itself (``intent.passes.narrowed``). ``flush_to_zero``: the author's
+    permission, or nobody would see a subnormal result (``intent.passes.flushed``).
     """
 
     fn: str = role.attribute()

@@ -1,0 +1,67 @@
+"""Subnormal results that are only added to a constant need not be there.
+
+Requires: a verified program. Ensures: the same values, bit for bit.
+
+    %e f32 = pointwise fn=erf operands=(%x)                      %e f32 = pointwise fn=erf ... flush_to_zero=True
+    %s f32 = pointwise fn=add operands=(%one, %e)        ->      %s f32 = pointwise fn=add operands=(%one, %e)
+
+A number below 2**-126 is less than half of the last place of any constant of 2**-100 and more, powers of two included:
+the sum is the constant, as it is with a zero. Hardware has functions that flush, and keeping their subnormal results
+costs registers and selects.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from intent import physical as ph
+from intent.passes.constants import Known
+from intent.passes.permissions import Permissions
+from intent.passes.rewriting import map_operations
+from intent.passes.uses import Users, users_of
+from intent.physical.walk import walk
+from intent.types.dtypes import F32
+
+FLUSHED: Final = ("erf", "exp2", "sin")
+"""Functions whose form that flushes is exact otherwise."""
+_LEAST: Final = 2.0**-100
+
+
+def flushed(program: ph.Program, permissions: Permissions) -> ph.Program:
+    """Permit zero for subnormal results where every use adds a constant that swallows them."""
+    del permissions  # every value stays the same bit for bit
+    ops = [op for segment in program.segments for op in walk(segment.body)]
+    if not any(_may(op) for op in ops):
+        return program
+    known, users = Known(), users_of(program)
+    for op in ops:
+        known.define(op)
+
+    def change(op: ph.Op) -> ph.Op:
+        if not isinstance(op, ph.Pointwise) or not _may(op) or not _swallowed(op.result, users, known):
+            return op
+        return replace(op, flush_to_zero=True)
+
+    return map_operations(program, change)
+
+
+def _may(op: ph.Op) -> bool:
+    return (
+        isinstance(op, ph.Pointwise) and op.fn in FLUSHED and op.result.dtype is F32 and not op.flush_to_zero
+    )
+
+
+def _swallowed(f: ph.Fragment, users: Users, known: Known) -> bool:
+    """Whether the value is used, and only where a constant is added."""
+    return bool(users[f.id]) and all(_swallows(op, f, users, known) for op in users[f.id])
+
+
+def _swallows(op: ph.Op | None, f: ph.Fragment, users: Users, known: Known) -> bool:
+    match op:
+        case ph.Broadcast() | ph.Rename():
+            return _swallowed(op.result, users, known)
+        case ph.Pointwise(fn="add" | "sub"):
+            others = [known.value(g) for g in op.operands if g != f]
+            return len(others) == 1 and isinstance(others[0], float) and abs(others[0]) >= _LEAST
+    return False

@@ -1,0 +1,50 @@
+"""Subnormal results may be zero where a constant swallows them, and nowhere else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import intent
+import intent.language as I
+from intent.passes.flushed import FLUSHED
+from intent.physical import Pointwise
+
+
+@intent.kernel
+def swallowed(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
+    v = x[...]
+    y[...] = (1.0 + I.erf(v)) * (I.exp2(v) - 0.5) * v
+
+
+@intent.kernel
+def seen(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
+    e = I.erf(x[...])
+    y[...] = (1.0 + e) * e
+
+
+@intent.kernel
+def by_little(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
+    y[...] = 1e-36 + I.erf(x[...])
+
+
+@intent.kernel
+def by_each_other(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
+    y[...] = I.erf(x[...]) + I.exp2(x[...] * 2.0)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "expected"),
+    [(swallowed, ["erf", "exp2"]), (seen, []), (by_little, []), (by_each_other, [])],
+)
+def test_only_what_a_constant_swallows_may_be_flushed(stages, rng, kernel, expected):
+    made = stages(kernel, {"axis_N": 8}, {"x": rng.normal(size=21).astype("f4"), "y": np.zeros(21, "f4")}, {})
+    ops = [op for op in made.ops(Pointwise) if op.fn in FLUSHED]
+    assert sorted(op.fn for op in ops if op.flush_to_zero) == expected
+
+
+def test_any_subnormal_is_less_than_half_of_a_last_place_of_the_least_constant():
+    tiny = np.float32(2.0**-126) - np.float32(2.0**-149)
+    for c in (2.0**-100, -(2.0**-100), 1.0, 3.0):
+        assert np.float32(c) + tiny == np.float32(c)
+        assert np.float32(c) - tiny == np.float32(c)
