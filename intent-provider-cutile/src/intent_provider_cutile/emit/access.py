@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 def load(body: Body, op: Load) -> None:
     """``load_offset``; without ``valid`` it has neither mask nor padding."""
     source = op.source
-    if isinstance(source, Buffer) and source.storage == "registers":
-        _register_load(body, op, source)
-        return
     valid = body.use(op.valid) if op.valid is not None else None
     if op.id in body.context.ahead:
         valid = _within(body, op, valid)
@@ -68,9 +65,6 @@ def store(body: Body, op: Store) -> None:
     target = op.target
     value = body.use(op.value)
     valid = body.use(op.valid) if op.valid is not None else None
-    if isinstance(target, Buffer) and target.storage == "registers":
-        _register_store(body, op, target, value, valid)
-        return
     offset = _shaped(body, _element(body, target, op.coordinates), op.dims)
     arguments = [offset.text, _stored(body, value, op.dims)]
     if valid is not None:
@@ -166,36 +160,3 @@ def _slice(body: Body, buffer: Buffer) -> str:
     if size.const == 1:
         return f"ct.astype({program.text}, ct.int64)"
     return f"ct.astype({program.text}, ct.int64) * {body.context.extents.write(size).at(Prec.UNARY)}"
-
-
-def _register_load(body: Body, op: Load, buffer: Buffer) -> None:
-    for coordinate in op.coordinates:
-        body.use(coordinate)
-    name = body.context.buffers[buffer.id]
-    dims = op.result.dims
-    if [d.size for d in dims] != [e.const for e in buffer.shape]:
-        raise CapabilityError(
-            PROVIDER, capability="partial reads of register buffers", needed=buffer.name, span=op.span
-        )
-    text = name
-    if op.valid is not None:
-        valid = body.use(op.valid)
-        fill = body.use(op.fill) if op.fill is not None else literal(0, buffer.dtype)
-        text = f"ct.where({expanded(valid, dims).text}, {name}, {expanded(fill, dims).text})"
-    value = Value(text=text, prec=Prec.ATOM, dtype=buffer.dtype, dims=dims)
-    body.define(op.result, value, op.span, statement=True, hint=buffer.name)
-
-
-def _register_store(body: Body, op: Store, buffer: Buffer, value: Value, valid: Value | None) -> None:
-    for coordinate in op.coordinates:
-        body.use(coordinate)
-    name = body.context.buffers[buffer.id]
-    if [d.size for d in op.dims] != [e.const for e in buffer.shape]:
-        raise CapabilityError(
-            PROVIDER, capability="partial writes of register buffers", needed=buffer.name, span=op.span
-        )
-    if valid is None:
-        text = body.full(value, op.dims).text
-    else:
-        text = f"ct.where({expanded(valid, op.dims).text}, {expanded(value, op.dims).text}, {name})"
-    body.writer.statement(f"{name} = {text}", op.span)

@@ -72,7 +72,6 @@ class Context:
     ahead: frozenset[int]
     """Loads that the compiler may move out of their loops (:mod:`intent_provider_cutile.emit.ahead`)."""
     program_id: Value | None = None
-    buffers: dict[int, str] = field(default_factory=dict)
     tiled: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Name and definition of each view that is read or written in whole tiles."""
     settings: dict[str, int] = field(default_factory=dict)
@@ -228,16 +227,10 @@ class Body(python.Body[Context]):
         return replace(value, text=text, prec=Prec.ATOM, dims=want)
 
     def _alloc(self, buffer: Buffer, span: Span) -> None:
-        """Workspace memory needs no statement; a buffer in registers is a variable."""
-        if buffer.storage == "workspace":
-            return
-        if buffer.storage != "registers":
-            raise CapabilityError(PROVIDER, capability="shared-memory buffers", needed=buffer.name, span=span)
-        name = self.context.namer.fresh(buffer.name)
-        self.context.buffers[buffer.id] = name
-        sizes = [e.const for e in buffer.shape]
-        shape = "(" + ", ".join(str(s) for s in sizes) + ("," if len(sizes) == 1 else "") + ")"
-        self.writer.statement(f"{name} = ct.zeros({shape}, {TYPES[buffer.dtype.name]})", span)
+        """Workspace memory needs no statement, and there is no other."""
+        if buffer.storage != "workspace":
+            capability = f"buffers in {buffer.storage}"
+            raise CapabilityError(PROVIDER, capability=capability, needed=buffer.name, span=span)
 
     def tiled(self, source: View | Buffer) -> str:
         """The name of the view as an array that is cut into tiles."""

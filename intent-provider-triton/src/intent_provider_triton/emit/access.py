@@ -26,9 +26,6 @@ _EVICTION: Final = {"again": "evict_last", "last": "evict_first", "once": "evict
 def load(body: Body, op: Load) -> None:
     """``tl.load``; without ``valid`` it has neither mask nor fill."""
     source = op.source
-    if isinstance(source, Buffer) and source.storage == "registers":
-        _register_load(body, op, source)
-        return
     valid = body.use(op.valid) if op.valid is not None else None
     pointer = pointer_of(body, source, op.coordinates)
     dims = union_dims(op.result.dims, [pointer, *([valid] if valid else [])])
@@ -48,9 +45,6 @@ def store(body: Body, op: Store) -> None:
     target = op.target
     value = body.use(op.value)
     valid = body.use(op.valid) if op.valid is not None else None
-    if isinstance(target, Buffer) and target.storage == "registers":
-        _register_store(body, op, target, value, valid)
-        return
     pointer = shaped(pointer_of(body, target, op.coordinates), op.dims)
     arguments = [pointer.text, _bare(value, op.dims)]
     if valid is not None:
@@ -149,36 +143,3 @@ def _slice(body: Body, buffer: Buffer) -> str:
     if size.const == 1:
         return f" + {program.text}.to(tl.int64)"
     return f" + {program.text}.to(tl.int64) * {body.context.extents.write(size).at(Prec.UNARY)}"
-
-
-def _register_load(body: Body, op: Load, buffer: Buffer) -> None:
-    for coordinate in op.coordinates:
-        body.use(coordinate)
-    name = body.context.buffers[buffer.id]
-    dims = op.result.dims
-    if [d.size for d in dims] != [e.const for e in buffer.shape]:
-        raise CapabilityError(
-            PROVIDER, capability="partial reads of register buffers", needed=buffer.name, span=op.span
-        )
-    text = name
-    if op.valid is not None:
-        valid = body.use(op.valid)
-        fill = body.use(op.fill) if op.fill is not None else literal(0, buffer.dtype)
-        text = f"tl.where({expanded(valid, dims).text}, {name}, {expanded(fill, dims).text})"
-    value = Value(text=text, prec=Prec.ATOM, dtype=buffer.dtype, dims=dims)
-    body.define(op.result, value, op.span, statement=True, hint=buffer.name)
-
-
-def _register_store(body: Body, op: Store, buffer: Buffer, value: Value, valid: Value | None) -> None:
-    for coordinate in op.coordinates:
-        body.use(coordinate)
-    name = body.context.buffers[buffer.id]
-    if [d.size for d in op.dims] != [e.const for e in buffer.shape]:
-        raise CapabilityError(
-            PROVIDER, capability="partial writes of register buffers", needed=buffer.name, span=op.span
-        )
-    if valid is None:
-        text = body.full(value, op.dims).text
-    else:
-        text = f"tl.where({expanded(valid, op.dims).text}, {expanded(value, op.dims).text}, {name})"
-    body.writer.statement(f"{name} = {text}", op.span)

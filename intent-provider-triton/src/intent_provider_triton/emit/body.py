@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from intent.diagnostics import CapabilityError
@@ -70,7 +70,6 @@ class Context:
     extents: ExtentWriter
     combine: Callable[[str, Region, Sequence[Width]], str]
     program_id: Value | None = None
-    buffers: dict[int, str] = field(default_factory=dict)
 
 
 class Body(python.Body[Context]):
@@ -215,16 +214,10 @@ class Body(python.Body[Context]):
         return replace(value, text=text, prec=Prec.ATOM, dims=want)
 
     def _alloc(self, buffer: Buffer, span: Span) -> None:
-        """Workspace memory needs no statement; a buffer in registers is a variable."""
-        if buffer.storage == "workspace":
-            return
-        if buffer.storage != "registers":
-            raise CapabilityError(PROVIDER, capability="shared-memory buffers", needed=buffer.name, span=span)
-        name = self.context.namer.fresh(buffer.name)
-        self.context.buffers[buffer.id] = name
-        sizes = [e.const for e in buffer.shape]
-        shape = "(" + ", ".join(str(s) for s in sizes) + ("," if len(sizes) == 1 else "") + ")"
-        self.writer.statement(f"{name} = tl.full({shape}, 0, {TYPES[buffer.dtype.name]})", span)
+        """Workspace memory needs no statement, and there is no other."""
+        if buffer.storage != "workspace":
+            capability = f"buffers in {buffer.storage}"
+            raise CapabilityError(PROVIDER, capability=capability, needed=buffer.name, span=span)
 
     def view_pointer(self, source: View | Buffer) -> str:
         return (
