@@ -8,11 +8,17 @@ import numpy as np
 import pytest
 from test_tensor_cores import KERNELS, _artifact, choice, emulation
 
+import intent
+from intent.construct import analyze
+from intent.frontend import lower
+from intent.planning import default_plan
 from intent.runtime import variants
 from intent.runtime.cache import Memory
 from intent_provider_cupy.emit import emit
 from intent_provider_cupy.emulate import launcher
 from intent_provider_cupy.emulate.faults import RacingAccess
+from intent_provider_cupy.plugin import plugin
+from intent_testkit.kernels import attention
 
 __all__ = ["choice", "emulation"]
 
@@ -94,6 +100,45 @@ def test_fewer_stages_wait_for_their_own_products(stages):
     text = kernels.kernel_text(_artifact(KERNELS["plain"][0], (64, 64, 256), (64, 64, 32, 4, stages)))
     assert "it_leave_groups" not in text
     assert "it_wait_groups(carry)" in text
+
+
+def _attention(causal):
+    """An instance's rows, and what attention makes of small integers: the weights are powers of two of those."""
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.integers(-1, 2, (1, 2, 96, 32)).astype(ml_dtypes.bfloat16) for _ in range(3))
+    logits = q.astype(np.float64) @ k.astype(np.float64).transpose(0, 1, 3, 2) / 32**0.5
+    logits = np.where(np.tril(np.ones((96, 96), bool)) | (not causal), logits, -np.inf)
+    weights = np.exp(logits - logits.max(-1, keepdims=True))
+    return q, k, v, weights / weights.sum(-1, keepdims=True) @ v.astype(np.float64)
+
+
+def _compiled_attention(causal):
+    capabilities = plugin.intent_provider().capabilities
+    sizes = {"B": 1, "H": 2, "M": 96, "N": 96, "D": 32}
+    plan = default_plan(analyze(lower(attention.attention_forward, {"CAUSAL": causal})), capabilities, sizes)
+    return intent.compile(
+        attention.attention_forward, provider="cupy", plan=plan, constexprs={"CAUSAL": causal},
+        options=intent.CompileOptions(numerics="relaxed_normalization"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_what_does_not_read_results_need_not_wait_for_them(causal, choice):
+    artifact = _compiled_attention(causal)
+    text = kernels.kernel_text(artifact)
+    made, wait = text.index("it_begin_groups(sum_2);"), text.index("it_wait_groups(sum_2);")
+    assert "it_sum_of_lanes(" in text[made:wait], "the sums of the weights"
+    q, k, v, wanted = _attention(causal)
+    o = np.full(q.shape, np.nan, ml_dtypes.bfloat16)
+    artifact(q, k, v, o)
+    np.testing.assert_allclose(o.astype(np.float64), wanted, rtol=2e-2, atol=1e-2)
+
+
+def test_results_that_nobody_waits_for(monkeypatch):
+    _changed(monkeypatch, "it_wait_groups(sum_2);", "(void)0;")
+    q, k, v, _ = _attention(False)
+    with pytest.raises(RacingAccess, match="its piece of shared memory races with thread"):
+        _compiled_attention(False)(q, k, v, np.zeros(q.shape, ml_dtypes.bfloat16))
 
 
 def test_a_device_with_less_shared_memory_gets_fewer_stages():

@@ -35,7 +35,7 @@ from intent.physical import (
     Store,
     While,
 )  # fmt: skip
-from intent.physical.walk import operands_of
+from intent.physical.walk import operands_of, regions_of
 from intent.provider.emission import Usage, Width
 from intent.types import Span
 from intent.types.dtypes import INDEX
@@ -87,6 +87,8 @@ class Body:
         """Operands that stand in a tile: the tile, and the text ("... + ") of where among its copies, or ""."""
         self.flying: dict[int, int] = {}
         """Contractions of the loop at hand that are still under way in its next pass, with their carries' numbers."""
+        self.arrivals: dict[int, str] = {}
+        """Results that groups are still at, with the statement that waits for them."""
         self.copies: dict[int, Callable[[], None]] = {}
         """What writes the copies of a pipeline, by the contraction that they may stand beside."""
         self.rows: dict[int, kept.Row] = {}
@@ -192,6 +194,18 @@ class Body:
         if (write := self.copies.pop(op.id, None)) is not None:
             write()
 
+    def arrive(self, op: Op | None = None) -> None:
+        """Wait for the results that an operation reads; for all before one with regions of its own, and without one."""
+        read = (
+            {o.id for o in operands_of(op)}
+            if op is not None and not any(True for _ in regions_of(op))
+            else None
+        )
+        for result in list(self.arrivals):
+            if read is None or result in read:
+                self.flush()
+                self.writer.line(self.arrivals.pop(result))
+
     def barrier(self) -> None:
         """All threads of the block wait for one another, and see what each has written."""
         self.flush()
@@ -262,7 +276,9 @@ class Body:
             kept.find(self, region)
             for op in region.ops:
                 if self.usage.live(op) and op.id not in self.hidden:
+                    self.arrive(op)
                     self.op(op)
+            self.arrive()
         self.staged = before
 
     def op(self, op: Op) -> None:

@@ -30,6 +30,7 @@ def contract(body: Body, op: Contract) -> None:
     """Sums of products over the contracted dims, plus the accumulator; narrow floats are summed in f32."""
     table = body.placing.table_of(op)
     product = body.placing.products[op.id]
+    under_way = False
     wide = F32 if op.result.dtype.is_float and op.result.dtype.bits < 32 else op.result.dtype
     if product.kind == "products":
         value = _lane_by_lane(body, op, wide, table)
@@ -37,13 +38,17 @@ def contract(body: Body, op: Contract) -> None:
     else:
         sums, late = _start(body, op, wide, table)
         if product.kind == "tensor":
-            tensor.multiply(body, product, sums, table)
+            plain = late is None and wide == op.result.dtype
+            under_way = tensor.multiply(body, product, sums, table, late=plain)
         elif (operands := tiled.placed(body, product)) is not None:
             tiled.multiply(body, product, operands, wide, sums, table)
         else:
             _in_tiles(body, op, wide, sums, table)
         text, refs = mention(sums.id), frozenset({sums.id})
         value = Value(text=text, prec=Prec.ATOM, dtype=wide, dims=op.result.dims, refs=refs)
+    if under_way:
+        body.put(op.result, value, table)  # as it is: a copy would read it
+        return
     if late is not None:
         total = cast(body.use(late, table), wide)
         text = f"{total.at(Prec.SUM)} + {value.text}"

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from intent_provider_cupy.emit.body import Body
 
 
-def multiply(body: Body, product: Product, sums: Variable, table: Table) -> None:
-    """Add the product of both operands to the sums.
+def multiply(body: Body, product: Product, sums: Variable, table: Table, *, late: bool = False) -> bool:
+    """Add the product of both operands to the sums; whether groups may be at it until ``body.arrive`` waits for them.
 
     Rows that are another product's results stay in registers; what no loop has put into shared memory goes there.
+    ``late``: whether the wait may stand where the sums are read first. What an exchange brought must be read before.
     """
     held = fragments.rows_of(body, product)
     sides = (product.rows, product.columns)
@@ -44,17 +45,24 @@ def multiply(body: Body, product: Product, sums: Variable, table: Table) -> None
     if not groups.reads(product, rows, columns, sums, table):
         body.copies_of(product.op)
         warps(body, product, rows, columns, sums, table)
-        return
+        return False
+    late = late and not fresh and product.op.id not in body.copies and product.op.id not in body.flying
     body.flush()
     body.writer.line("if constexpr (it_groups) {")
-    with body.writer.block():
+    with body.writer.block("} else {" if late else "}"):
         groups.start(body, product, rows, columns, sums, table)
+    if late:
+        with body.writer.block():
+            warps(body, product, rows, columns, sums, table)
+        body.arrivals[product.op.result.id] = f"if constexpr (it_groups) it_wait_groups({sums.name});"
+        return True
     body.copies_of(product.op)
     wait = f"it_leave_groups<{len(body.flying)}>()" if product.op.id in body.flying else None
     body.writer.line(f"if constexpr (it_groups) {wait or f'it_wait_groups({sums.name})'};")
     body.writer.line("else {")
     with body.writer.block():
         warps(body, product, rows, columns, sums, table)
+    return False
 
 
 def _exchange(
