@@ -76,7 +76,7 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--show", type=Path, help="write the mutated module here instead (with --only)")
     parser.add_argument("--provider", help="faults of what this provider emits, not of the core")
-    parser.add_argument("--every", type=int, default=1, help="with --provider, only each so many-th case")
+    parser.add_argument("--every", type=int, default=1, help="only each so many-th case of the testkit")
     parser.add_argument(
         "--tests", action="append", default=[], help="with --provider, a file or folder of tests of its own"
     )
@@ -97,10 +97,10 @@ def _right(name: str, options: argparse.Namespace) -> Known:
     if options.provider:
         return emitted.watch(name, _modules(name), options.every, more=options.tests)
     room: Room = ROOMS[name]
-    kept = options.reach / f"{name}.json" if options.reach else None
+    kept = options.reach / f"{name}-{options.every}.json" if options.reach else None
     right = None if kept is None else load(kept)
     if right is None:
-        right = watch(room, _modules(name))
+        right = watch(room, _modules(name), options.every)
         if kept is not None:
             kept.parent.mkdir(parents=True, exist_ok=True)
             right.save(kept)
