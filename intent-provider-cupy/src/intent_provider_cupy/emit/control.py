@@ -87,6 +87,7 @@ def while_loop(body: Body, op: While) -> None:
         body.region(op.body)
         body.depth -= 1
         _assign(body, op.body.yields, op.body.args, carries, op.span)
+    body.hazards.enter((op.condition,))  # it is asked once more than the body runs
 
 
 def branch(body: Body, op: If) -> None:
@@ -129,13 +130,14 @@ def _side(body: Body, op: If, region: Region, made: dict[int, Variable]) -> None
 
 @contextmanager
 def _again(body: Body, regions: Sequence[Region]) -> Iterator[None]:
-    """Around a loop: what a pass does may come before what the next one does."""
+    """Around a loop: what a pass does may come before what the next one does, and there may be none."""
     body.flush()
+    before = body.hazards.snapshot()
     body.hazards.enter(regions)
     body.context.scratch.dirty = True
     yield
     body.context.scratch.dirty = True
-    body.hazards.enter(regions)
+    body.hazards.merge(before)
 
 
 def _carries(

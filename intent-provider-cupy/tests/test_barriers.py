@@ -1,0 +1,113 @@
+"""Every barrier of a text is needed: without it, emulation finds threads that race, whatever order they run in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from intent.passes.expand import expand
+from intent.physical import Dim
+from intent.types.dtypes import I32
+from intent.types.extent import const
+from intent_provider_cupy.emulate.faults import RacingAccess
+from intent_provider_cupy.plugin import plugin
+from intent_testkit.programs import Builder, invocation, view, whole
+
+PROVIDER = plugin.intent_provider()
+BARRIER = "__syncthreads();"
+
+
+def values(*shape, dtype=np.float32):
+    return np.random.default_rng(7).standard_normal(shape).astype(dtype)
+
+
+def in_place(square):
+    """Undeclared views may be the very same: what is written meets what other threads have read."""
+    return {"a": square, "b": values(16, 16), "c": square}
+
+
+def running_sum(size=256):
+    """Prefixes along a line that several warps hold, and the sum of all in every lane."""
+    lane = Dim("n", size)
+    b = Builder(lane)
+    x, y, z = (view(name, "f32", str(size), mode) for name, mode in (("x", "in"), ("y", "out"), ("z", "out")))
+
+    def body(_):
+        i = b.lane(lane)
+        value = b.load(x, i)
+        prefixes = b.scan(value, lane)
+        b.store(y, [i], prefixes)
+        b.store(z, [i], b.op("sub", prefixes, b.reduce(value, lane)))
+
+    return b.program("running_sum", [x, y, z], b.segment([("one", const(1), 1)], body))
+
+
+def counted(size=1024):
+    """How many positive values ``x`` begins with, and a sum over all warps in each pass, into ``y[0]``."""
+    lane = Dim("n", size)
+    b = Builder(lane)
+    x, y = view("x", "i32", str(size)), view("y", "i32", str(size), "out")
+
+    def body(_):
+        one, zero = b.constant(1), b.constant(0, I32)
+        ones = b.broadcast(b.constant(1, I32), lane)
+
+        def step(n, total):
+            return b.op("add", n, one), b.op(
+                "add", total, b.reduce(b.op("mul", ones, b.cast(b.lane(lane), I32)), lane)
+            )
+
+        n, total = b.while_loop([b.constant(0), zero], lambda n, _: b.op("gt", b.load(x, n), zero), step)
+        b.store(y, [b.constant(0)], b.op("add", b.cast(n, I32), total))
+
+    return b.program("counted", [x, y], b.segment([("one", const(1), 1)], body))
+
+
+PROGRAMS = {
+    "softmax": lambda: (whole.softmax(1024), {"x": values(2, 900), "y": values(2, 900)}),
+    "matmul f32 in place": lambda: (whole.matmul(16, 16, 8, "f32"), in_place(values(16, 16))),
+    "matmul f16": lambda: (
+        whole.matmul(32, 32, 32, "f16"),
+        {"a": values(20, 70, dtype=np.float16), "b": values(70, 20, dtype=np.float16), "c": values(20, 20)},
+    ),
+    "workspace": lambda: (whole.workspace(64), {"x": values(2, 50), "y": values(2, 50)}),
+    "scan and reduction": lambda: (running_sum(), {name: values(256) for name in "xyz"}),
+}
+
+
+def without(text, number):
+    """The text without its barrier of this number."""
+    before, after = text.split(BARRIER, number + 1)[: number + 1], text.split(BARRIER, number + 1)[number + 1]
+    return BARRIER.join(before) + after
+
+
+@pytest.mark.parametrize("seed", ["0", "3"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_no_barrier_can_be_left_out(name, seed, monkeypatch):
+    monkeypatch.setenv("INTENT_CUPY_SEED", seed)
+    program, arrays = PROGRAMS[name]()
+    source = PROVIDER.serialize(expand(program, PROVIDER.capabilities.functions))
+    call = invocation(program, arrays)
+    PROVIDER.emulate(source)(call)
+    barriers = source.text.count(BARRIER)
+    assert barriers
+    for number in range(barriers):
+        with pytest.raises(RacingAccess):
+            PROVIDER.emulate(replace(source, text=without(source.text, number)))(call)
+
+
+@pytest.mark.parametrize("seed", ["0", "1", "2", "3"])
+@pytest.mark.parametrize("positive", [0, 1, 3])
+def test_what_a_condition_reads_last_comes_before_what_follows_the_loop(positive, seed, monkeypatch):
+    monkeypatch.setenv("INTENT_CUPY_SEED", seed)
+    x = np.zeros(1024, np.int32)
+    x[:positive] = 1
+    program = counted()
+    source = PROVIDER.serialize(program)
+    passes, after = source.text.split("if (!(x_value > 0)) break;")[1].split("\n    }\n", 1)
+    assert BARRIER in passes, "what the body reads is over when the loop ends"
+    assert BARRIER in after
+    PROVIDER.emulate(source)(invocation(program, {"x": x, "y": x}))
+    assert x[0] == positive * (1 + sum(range(1024)))
