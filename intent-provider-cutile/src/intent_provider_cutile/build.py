@@ -69,14 +69,21 @@ def bytecode(source: Source, layout: Layout | None = None) -> bytes:
 
     Raises BuildFailure with the author's line, MissingToolkit without the cuda-tile package.
     """
-    return _exported(source, layout, None, "tileir_bytecode")
+    signature = emit(source.program).signature
+    return _exported(source, signature, layout or default_layout(signature), None, "tileir_bytecode")
 
 
 def build(source: Source, target: str) -> Binary:
     """A cubin for contiguous arguments (spec: kernel-and-host 2); needs tileiras."""
-    code = gpu_code(target)
+    signature = emit(source.program).signature
+    code = cubin(source, signature, default_layout(signature), gpu_code(target))
+    return Binary(source=source, target=target, code=code)
+
+
+def cubin(source: Source, signature: Signature, layout: Layout, target: str) -> bytes:
+    """Machine code for ``layout``; ``signature`` is that of the source's text. Raises BuildFailure, MissingToolkit."""
     require_compiler()
-    return Binary(source=source, target=target, code=_exported(source, None, code, "cubin"))
+    return _exported(source, signature, layout, target, "cubin")
 
 
 def gpu_code(target: str) -> str:
@@ -87,12 +94,10 @@ def gpu_code(target: str) -> str:
     return found.group(1)
 
 
-def _exported(source: Source, layout: Layout | None, target: str | None, form: str) -> bytes:
+def _exported(source: Source, signature: Signature, layout: Layout, target: str | None, form: str) -> bytes:
     module = tile_module()
     from cuda.tile import compilation
 
-    signature = emit(source.program).signature
-    layout = layout if layout is not None else default_layout(signature)
     text = specialised(source.text, signature, layout)
     out = io.BytesIO()
     try:

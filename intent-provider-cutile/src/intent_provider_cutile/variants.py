@@ -26,13 +26,19 @@ class Texts:
         self.usual = Text(text=source.text, signature=emit(source.program).signature)
 
     @cached_property
-    def _backward(self) -> Text:
+    def backward(self) -> Text:
+        """The text for arrays that run backwards."""
         made: Emitted = emit(self._source.program, tiles=False)
         return Text(text=made.text, signature=made.signature)
+
+    @property
+    def all(self) -> tuple[Text, ...]:
+        """Every text that a launch may choose."""
+        return (self.usual, self.backward) if self.usual.signature.tiled else (self.usual,)
 
     def of(self, invocation: Invocation) -> Text:
         """The text for this launch's arrays."""
         tiled = self.usual.signature.tiled
         if all(stride >= 0 for name in tiled for stride in invocation.views[name].strides):
             return self.usual
-        return self._backward
+        return self.backward

@@ -36,7 +36,9 @@ _CODES: Final = {
     "u64": "Q", "f16": "e", "bf16": "H", "f32": "f", "f64": "d", "f8e4m3fn": "B", "f8e5m2": "B",
 }  # fmt: skip
 _AS_BITS: Final = frozenset({"bf16", "f8e4m3fn", "f8e5m2"})
-"""Floats that :mod:`struct` does not know: they travel as their bits."""
+"""Floats that :mod:`struct` does not know: they travel as their bits, unless the kernel takes them as wider floats."""
+_NARROW: Final = _AS_BITS | {"f16"}
+"""Floats that compiled callers do not round to."""
 
 
 def code_of(dtype: str) -> str:
@@ -101,7 +103,7 @@ class Packing:
         start: Any = self.close(
             free.pop, free.append, fresh, struct.Struct("@" + _STREAM + self.layout).pack_into,
             driver.library().cuLaunchKernelEx, self.build.function, self._failed,
-            tuple(bits_of(a.dtype) if a.dtype in _AS_BITS else None for a in self.changing),
+            tuple(bits_of(a.dtype) if _as_bits(a) else None for a in self.changing),
             tuple(offsets.get(a.buffer, 0) for a in self.changing),
         )  # fmt: skip
         start.native = partial(self._native, invocation.length, fixed)
@@ -176,6 +178,11 @@ def packing(
     )
 
 
+def _as_bits(argument: Argument) -> bool:
+    """Whether the argument's bits are passed in an unsigned integer."""
+    return argument.dtype in _AS_BITS and argument.code == _CODES[argument.dtype]
+
+
 def _codes(arguments: Sequence[Argument]) -> list[str]:
     return [a.code for a in arguments]
 
@@ -183,7 +190,7 @@ def _codes(arguments: Sequence[Argument]) -> list[str]:
 def _sources(
     changing: Sequence[Argument], views: Sequence[str], scalars: Sequence[str]
 ) -> tuple[int, ...] | None:
-    if any(a.kind == "buffer" or a.dtype in _AS_BITS or a.code == "e" for a in changing):
+    if any(a.kind == "buffer" or a.dtype in _NARROW for a in changing):
         return None
     names = [*(("view", name) for name in views), *(("scalar", name) for name in scalars)]
     return tuple(names.index((a.kind, a.name)) for a in changing)
@@ -221,7 +228,7 @@ def _term(argument: Argument, position: int, names: dict[tuple[str, str], str]) 
     if argument.kind == "buffer":
         return f"workspace + offsets[{position}]"
     name = names[argument.kind, argument.name]
-    return f"bits[{position}]({name})" if argument.dtype in _AS_BITS else name
+    return f"bits[{position}]({name})" if _as_bits(argument) else name
 
 
 def _places(before: str, types: Sequence[str]) -> list[int]:
