@@ -189,7 +189,7 @@ class Body(python.Body[Context]):
         first = 1 if op.fn == "select" else 0
         tensors = [i for i in range(first, len(args)) if not args[i].literal]
         have = max((args[i].width for i in tensors), default=Width.SMALL)
-        need = max([have, *(a.width for a in args[first:] if a.literal)])
+        need = max(a.width for a in args[first:])
         if op.result.dtype.kind == "index":
             need = max(need, self.context.bounds.width(op.result))
         args = list(args)
