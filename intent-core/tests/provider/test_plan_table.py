@@ -110,3 +110,16 @@ def test_warps_grow_to_a_count_that_there_is():
 def test_a_target_without_warps_gets_no_setting():
     assert PlanTable().with_warps((), 32) == ()
     assert PlanTable().warps_of(settings(gangs=8)) == 1
+
+
+def test_large_products_of_32_bits_have_a_tile_of_their_own():
+    wide = MatrixTile(rows=64, columns=128, tiles=8, least=128)
+    table = PlanTable(large=wide)
+    assert table.exact_tile((1, 256, 256), 32) is wide
+    assert table.exact_tile((4, 128, 128), 32) is wide
+    assert table.exact_tile((1, 256, 256), 64) is table.exact
+    assert table.exact_tile((1, 256, 256), 32, products=2) is table.exact
+    assert table.exact_tile((1, 128, 128), 32) is table.exact, "too few tiles"
+    assert table.exact_tile((64, 64, 256), 32) is table.exact, "too narrow"
+    assert replace(table, split=MatrixTile()).splitting().large is None
+    assert PlanTable().exact_tile((1, 4096, 4096), 32) == PlanTable().exact

@@ -9,10 +9,13 @@ from intent.provider import ChainTile, MatrixTile, PlanTable, Sized, Walk, setti
 _PLAIN = settings(num_warps=4, num_stages=3)
 _LONG_HEAD = settings(num_warps=8, num_stages=2)
 
+# What is kept of a row leaves room for three blocks a multiprocessor, or two, or one.
 _WALKS: Final = (
-    Walk(written=False, block=8192, knobs=settings(num_warps=8)),
-    Walk(row=65536, block=8192, knobs=settings(num_warps=16), online=False),
-    Walk(block=32768, knobs=settings(num_warps=32)),
+    Walk(row=65536, written=False, block=8192, knobs=settings(num_warps=8)),
+    Walk(written=False, block=8192, knobs=settings(num_warps=8, kept_kilobytes=96)),
+    Walk(row=32768, block=8192, knobs=settings(num_warps=16, kept_kilobytes=64), online=False),
+    Walk(row=65536, block=8192, knobs=settings(num_warps=16, kept_kilobytes=96), online=False),
+    Walk(block=16384, knobs=settings(num_warps=32, kept_kilobytes=192)),
 )
 
 PLANS: Final = PlanTable(
@@ -31,6 +34,8 @@ PLANS: Final = PlanTable(
         ChainTile(knobs=_LONG_HEAD),
     ),
     exact=MatrixTile(rows=64, columns=64, summed=32, whole=32, knobs=_PLAIN),
+    # 8 rows and 8 columns a thread, 128 threads: two blocks a multiprocessor, and tiles for all of them.
+    large=MatrixTile(columns=128, rows=64, summed=32, whole=32, least=128, tiles=264, knobs=_PLAIN),
     ragged=Sized(lanes=128, knobs=settings(num_warps=1)),
     # 32 elements a thread, from 8192 elements on more threads.
     rows=(

@@ -30,12 +30,12 @@ class CuPyProvider:
         return CAPABILITIES
 
     def knobs(self) -> Mapping[str, Sequence[int]]:
-        """Warps of a block, stages of a pipelined loop, bytes of an access, lanes of rows kept between walks."""
+        """Warps of a block, stages of a pipelined loop, bytes of an access, kilobytes of rows kept between walks."""
         return {
             "num_warps": (1, 2, 4, 8, 16, 32),
             "num_stages": (1, 2, 3, 4),
             "vector_bytes": (4, 8, 16),
-            "kept_lanes": (0, 8192, 32768, 65536),
+            "kept_kilobytes": (0, 16, 64, 96, 192),
         }
 
     def grid(self, length: int) -> tuple[int, ...]:

@@ -29,8 +29,9 @@ def tile_of(
     """The tile for results of ``shape`` (batch, rows, columns), of which an instance may hold ``products``."""
     if narrow(op, capabilities):
         return capabilities.plans.matrix_tile(shape, op.lhs.dtype.bits, products)
-    exact = capabilities.plans.exact
-    return exact if native(op, capabilities) else replace(SPELLED_OUT, knobs=exact.knobs)
+    if native(op, capabilities):
+        return capabilities.plans.exact_tile(shape, op.lhs.dtype.bits, products)
+    return replace(SPELLED_OUT, knobs=capabilities.plans.exact.knobs)
 
 
 def native(op: kir.Contract, capabilities: Capabilities) -> bool:

@@ -86,7 +86,8 @@ class PlanTable:
 
     ``warps``: the setting that says how many warps an instance has, empty without one, and ``warp_counts`` its values,
     ascending. ``matrix``, ``chains``: where operands have at most 16 bits and the target multiplies them; ``exact``:
-    the tile of wider ones, and the settings of products that are spelled out. ``split``: the tile of f32 products that
+    the tile of wider ones, and the settings of products that are spelled out; ``large``: of those of 32 bits that have
+    at least ``tiles`` such tiles (None: the same). ``split``: the tile of f32 products that
     are made of bf16 parts (None: the target does not make them so), and ``splits`` whether they are. ``rows``: of row
     programs by their size, and of those that are walked where ``walks`` has none; ``columns``, ``pointwise`` and
     ``transposed``: of the others.
@@ -106,6 +107,7 @@ class PlanTable:
     matrix: tuple[MatrixTile, ...] = (MatrixTile(),)
     chains: tuple[ChainTile, ...] = (ChainTile(rows=64, masked=True), ChainTile())
     exact: MatrixTile = MatrixTile(rows=64, columns=64, summed=32, whole=32)
+    large: MatrixTile | None = None
     split: MatrixTile | None = None
     splits: bool = False
     rows: tuple[Sized, ...] = (Sized(lanes=0, knobs=()),)
@@ -149,7 +151,16 @@ class PlanTable:
 
     def splitting(self) -> PlanTable:
         """The table where f32 products may be made of bf16 parts; the same one where the target does not do that."""
-        return self if self.split is None else replace(self, exact=self.split, splits=True)
+        return self if self.split is None else replace(self, exact=self.split, large=None, splits=True)
+
+    def exact_tile(self, shape: tuple[int, int, int], bits: int, products: int = 1) -> MatrixTile:
+        """The tile for results of ``shape`` (batch, rows, columns) from operands of more than 16 bits."""
+        large = self.large
+        if large is None or bits != 32 or products > 1:
+            return self.exact
+        batch, rows, columns = shape
+        tiles = batch * -(-rows // large.rows) * -(-columns // large.columns)
+        return large if tiles >= large.tiles and min(rows, columns) >= large.least else self.exact
 
     def holds(self, row: int) -> bool:
         """Whether rows of ``row`` elements are held at once."""

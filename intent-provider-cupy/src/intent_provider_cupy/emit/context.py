@@ -27,7 +27,7 @@ class Context:
     most_tiles: int = 0
     """Most bytes of all tiles at one time."""
     kept: int = 0
-    """Most lanes of a row that stay in shared memory between walks."""
+    """Most bytes of rows that stay in shared memory between walks."""
     tensor_cores: bool = False
     """Whether some contraction runs on tensor cores."""
     program_id: str = ""

@@ -37,9 +37,6 @@ from intent_provider_cupy.emit.value import Prec
 if TYPE_CHECKING:
     from intent_provider_cupy.emit.body import Body
 
-LIMIT = 200 * 1024
-"""Most bytes of shared memory for rows: what else a block keeps there needs room too."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
@@ -199,7 +196,7 @@ def _row(body: Body, loop: Loop, load: Load, known: Row | None) -> Row | None:
         return Row(name=known.name, lanes=known.lanes, dim=dim, index=index, others=others, first=True)
     rows = prod((d.size for d in others), start=1)
     size = rows * load.source.dtype.bytes
-    lanes = min(body.context.kept, (LIMIT - body.context.scratch.kept_now) // size) // dim.size * dim.size
+    lanes = (body.context.kept - body.context.scratch.kept_now) // size // dim.size * dim.size
     if lanes <= 0:
         return None
     name, type_ = body.context.namer.fresh(f"{load.source.name}_row"), stored_type(load.source.dtype)

@@ -36,7 +36,7 @@ TILES_LIMITS = (200 * 1024, 160 * 1024, 96 * 1024, 48 * 1024)
 
 
 class KernelEmitter:
-    """Emits one program, with at most ``tiles`` bytes of tiles that are copied ahead."""
+    """Emits one program, with at most ``tiles`` bytes of tiles that are copied ahead, or of rows that are kept."""
 
     def __init__(self, program: Program, tiles: int) -> None:
         self._program = program
@@ -52,7 +52,7 @@ class KernelEmitter:
             namer=self._namer, signature=self._builder, bounds=self._bounds, scalars=self._scalars, extents=extents,
             scratch=Scratch(), threads=threads_for(program.segments, knobs),
             stages=knobs.get("num_stages", 1), widest=knobs.get("vector_bytes", ACCESS_BYTES),
-            most_tiles=tiles, kept=knobs.get("kept_lanes", 0),
+            most_tiles=tiles, kept=min(knobs.get("kept_kilobytes", 0) << 10, tiles),
         )  # fmt: skip
 
     def emit(self) -> Emitted:
