@@ -50,9 +50,9 @@ def spelling(provider: str) -> Iterator[list[Program]]:
     emitter = import_module(f"{_package(provider)}.emit.kernel").KernelEmitter
     made, spelled = emitter.__init__, list[Program]()
 
-    def noted(self: Any, program: Program, **flags: Any) -> None:
+    def noted(self: Any, program: Program, *rest: Any, **flags: Any) -> None:
         spelled.append(program)
-        made(self, program, **flags)
+        made(self, program, *rest, **flags)
 
     emitter.__init__ = noted
     try:
