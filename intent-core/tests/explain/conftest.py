@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 import intent
+from intent.construct import analyze
 from intent.explain import Report
 from intent.physical.walk import walk
+from intent.planning import default_plan
 from intent.runtime.artifact import Artifact
 
 Explained = Callable[..., tuple[Artifact, Report]]
@@ -17,12 +19,23 @@ Explained = Callable[..., tuple[Artifact, Report]]
 
 @pytest.fixture
 def explained() -> Explained:
-    """``explained(kernel, extents=None, **constexprs)``: the artifact and its report."""
+    """``explained(kernel, extents=None, **constexprs)``: the artifact and its report.
+
+    ``any_extents``: under the plan for calls of unknown extents.
+    """
 
     def make(
-        kernel: Any, extents: Mapping[str, int] | None = None, /, **constexprs: Any
+        kernel: Any,
+        extents: Mapping[str, int] | None = None,
+        /,
+        *,
+        any_extents: bool = False,
+        **constexprs: Any,
     ) -> tuple[Artifact, Report]:
         artifact = intent.compile(kernel, "reference", constexprs)
+        if any_extents:
+            plan = default_plan(analyze(artifact.kir), artifact.provider.capabilities)
+            artifact = intent.compile(kernel, "reference", constexprs, plan=plan)
         return artifact, artifact.report(extents)
 
     return make

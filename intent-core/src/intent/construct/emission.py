@@ -134,10 +134,16 @@ class Emitter:
             scope = scope.parent
 
     def effect(
-        self, node: type[ph.Op], types: tuple[tuple[DType, tuple[ph.Dim, ...]], ...] = (), /, **payload: Any
+        self,
+        node: type[ph.Op],
+        types: tuple[tuple[DType, tuple[ph.Dim, ...]], ...] = (),
+        /,
+        *,
+        name: str = "",
+        **payload: Any,
     ) -> tuple[ph.Fragment, ...]:
         """An effect, at the current position; it pins every enclosing scope."""
-        results = tuple(self.fragment(dtype, dims, self.current) for dtype, dims in types)
+        results = tuple(self.fragment(dtype, dims, self.current, name) for dtype, dims in types)
         self._append(self.current, node, results, payload)
         self.pin()
         return results

@@ -112,6 +112,7 @@ def _arrive(
         coordinates=(share.team,),
         kind="add",
         proofs=(ph.REGION,),
+        name="arrived",
         **payload,
     )
     return found, arrivals

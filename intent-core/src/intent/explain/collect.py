@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from intent.construct import Analysis, Plan
+from intent.construct import Analysis, GroupPlan, Plan
 from intent.explain import listing, scenes, storage, worksets
 from intent.explain.emitted import emitted
 from intent.explain.places import Places
@@ -152,8 +152,13 @@ def _choices(plan: Plan) -> tuple[Choice, ...]:
         for choice in (
             *(Choice(group=number, axis=a, mode="instance", size=size) for a, size in group.instance),
             *(Choice(group=number, axis=a, mode=i.mode, size=i.size) for a, i in group.inner),
+            *(Choice(group=number, axis=a, mode="split", size=n) for a, n in _splits(group)),
         )
     )
+
+
+def _splits(group: GroupPlan) -> tuple[tuple[str, int], ...]:
+    return () if group.split is None else (group.split,)
 
 
 def _conditions(program: Program, places: Places, env: Environment | None) -> Iterator[Condition]:

@@ -194,17 +194,24 @@ class Segment:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What the plan does with an axis: blocks of instances, an ordered loop over blocks, or all of it in lanes."""
+    """What the plan does with an axis: blocks of instances, an ordered loop over blocks, or all of it in lanes.
+
+    ``split``: the loop is shared out among ``size`` instances.
+    """
 
     group: int
     axis: str
-    mode: Literal["instance", "serial", "resident"]
+    mode: Literal["instance", "serial", "resident", "split"]
     size: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Buffer:
-    """Storage besides the views. ``role``: declared by the author, or a value that is computed once and held."""
+    """Storage besides the views.
+
+    ``role``: declared by the author; a value that is computed once and held; what instances that share a reduction
+    know of their parts; or how many of them have arrived.
+    """
 
     name: str
     dtype: str
@@ -212,7 +219,7 @@ class Buffer:
     bytes: Quantity
     scope: Literal["program", "iteration", "invocation"]
     storage: Literal["workspace", "shared", "registers"]
-    role: Literal["declared", "held"]
+    role: Literal["declared", "held", "partial", "arrival"]
     owner: str
     segment: int
     place: Place | None

@@ -49,7 +49,7 @@ def _buffer(op: BufferAlloc, group: int, held: bool, places: Places, env: Enviro
         bytes=quantity(size, env),
         scope=made.scope,
         storage=made.storage,
-        role="held" if held else "declared",
+        role=made.role or ("held" if held else "declared"),
         owner=_OWNERS[made.scope],
         segment=group,
         place=places.place(op.span),

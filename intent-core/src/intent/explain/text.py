@@ -136,9 +136,17 @@ def _proofs(access: r.Access) -> str:
     return f"; in bounds: {listed}{once}" if listed else once
 
 
+_ROLES = {
+    "declared": "",
+    "held": "; holds what{at} is computed once",
+    "partial": "; what each instance knows of its part, for the last one to arrive",
+    "arrival": "; how many have arrived, zero between launches",
+}
+
+
 def _buffer(b: r.Buffer) -> str:
     where = "the hidden workspace" if b.storage == "workspace" else b.storage
-    role = "" if b.role == "declared" else f"; holds what{_at(b.place)} is computed once"
+    role = _ROLES[b.role].format(at=_at(b.place))
     shape = ", ".join(e.text for e in b.shape)
     return f"{b.name}: {b.dtype}[{shape}] in {where}, per {b.scope}{role}"
 

@@ -139,7 +139,9 @@ def _groups(numbers: tuple[int, ...]) -> str:
 
 
 def _choice(choice: Choice) -> Html:
-    text = {"instance": "instances of", "serial": "loop by", "resident": "resident"}[choice.mode]
+    text = {"instance": "instances of", "serial": "loop by", "resident": "resident", "split": "parts:"}[
+        choice.mode
+    ]
     return tag(
         "span",
         tag("i", class_=f"mode {choice.mode}"),
@@ -152,6 +154,14 @@ def _choice(choice: Choice) -> Html:
 # -- storage and conditions ----------------------------------------------------------------------------------------
 
 
+_ROLES = {
+    "declared": "declared",
+    "held": "a value computed once",
+    "partial": "what each instance knows of its part",
+    "arrival": "how many have arrived",
+}
+
+
 def storage(report: Report) -> Html:
     """Buffers with scope, storage and owner."""
     if not report.buffers:
@@ -162,7 +172,7 @@ def storage(report: Report) -> Html:
                 tag("td", tag("code", _typed(b))),
                 b.storage,
                 b.owner,
-                "declared" if b.role == "declared" else "a value computed once",
+                _ROLES[b.role],
                 tag("td", bytes_of(b.bytes), class_="number"),
                 _line(b.place),
                 place=b.place,
