@@ -143,3 +143,22 @@ def test_narrow_sums_of_products(intent_provider: str, dtype: str) -> None:
     half_unit = {"f16": 2.0**-11, "bf16": 2.0**-8}[dtype]
     most = 17 * half_unit * (np.abs(x) @ np.abs(y) + np.abs(start)) / 2
     assert (np.abs(out.astype(np.float64) - (start + x @ y)) <= most).all()
+
+
+@pytest.mark.parametrize(
+    ("kind", "dtype", "after"),
+    [
+        ("compare_exchange", "i32", [0, 3, 2, 3, 4]),
+        ("compare_exchange", "f32", [0, 3, 2, 3, 4]),
+        ("exchange", "i32", [3, 3, 3, 3, 3]),
+        ("add", "f32", [3, 4, 5, 4, 7]),
+        ("max", "i32", [3, 3, 3, 3, 4]),
+    ],
+)
+def test_atomics_whose_old_values_nothing_reads(
+    intent_provider: str, kind: str, dtype: str, after: list[int]
+) -> None:
+    """The old value is left out, the effect is not; lanes behind the end have none."""
+    x = np.array([0, 1, 2, 1, 4, 9, 9, 9]).astype(BY_NAME[dtype].numpy)
+    run(intent_provider, rare.unread(kind, dtype), {"x": x[:5]})
+    same(x, np.array([*after, 9, 9, 9]).astype(x.dtype))

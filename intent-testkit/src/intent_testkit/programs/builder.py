@@ -172,12 +172,13 @@ class Builder:
         kind: str = "add",
         valid: Fragment | None = None,
         order: str = "relaxed",
+        read: bool = True,
     ) -> list[Fragment]:
-        """The results: none of a store, two of a compare-exchange, otherwise the old value."""
+        """The results: none of a store or unless ``read``, two of a compare-exchange, otherwise the old value."""
         places = tuple(coordinates)
         dims = {d for c in places for d in c.dims}
         types = {"store": [], "compare_exchange": [target.dtype, BOOL]}.get(kind, [target.dtype])
-        results = [self.fragment(dtype, dims) for dtype in types]
+        results = [self.fragment(dtype, dims) for dtype in types if read]
         self._add(
             Atomic, results, target=target, coordinates=places, kind=kind, operands=operands, valid=valid,
             order=order, dims=self._ordered(dims), proofs=(REGION,) * len(places),

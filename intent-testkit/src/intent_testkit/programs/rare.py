@@ -78,3 +78,20 @@ def narrow_sum(size: int = 16, dtype: str = "f16") -> Program:
         b.store(out, [i, j], product)
 
     return b.program("narrow_sum", [x, y, start, out], b.segment([("one", const(1), 1)], body))
+
+
+def unread(kind: str, dtype: str, size: int = 8) -> Program:
+    """An atomic operation on each element of ``x``, with 3 and from 1 if it compares; nothing reads the old values."""
+    lane = Dim("n", size)
+    b = Builder(lane)
+    x = view("x", dtype, "N", "inout")
+    one, three = (1, 3) if x.dtype.is_integer else (1.0, 3.0)
+
+    def body(_: Fragment) -> None:
+        i = b.lane(lane)
+        operands = [
+            b.constant(v, x.dtype) for v in ((one, three) if kind == "compare_exchange" else (three,))
+        ]
+        b.atomic(x, [i], *operands, kind=kind, valid=b.op("lt", i, b.launch("N")), read=False)
+
+    return b.program("unread", [x], b.segment([("one", const(1), 1)], body))
