@@ -6,6 +6,7 @@ The programs are made once, before anything is wrong; a mutant only spells them 
 from __future__ import annotations
 
 import hashlib
+import resource
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -40,6 +41,8 @@ TESTS: Final = 50
 """Most tests of one mutant that are run."""
 CODES: Final = 3
 """Most other texts of one mutant whose code is compared."""
+MOST: Final = 240
+"""Seconds of processor time that a mutant may take: one that takes more does not come to an end."""
 LONG: Final = 40.0
 """Seconds of processor time after which no further text is run, and no further test; each is given as much."""
 
@@ -79,6 +82,7 @@ class Emitted:
 
     def tried(self, mutant: Mutant, names: Sequence[str]) -> Outcome:
         """Put the mutant in place of the right provider, for good, and run what it spells otherwise."""
+        resource.setrlimit(resource.RLIMIT_CPU, (MOST, MOST))
         put_in(mutant)
         noticed, changed = self._texts_tried([name for name in names if "::" not in name])
         tests = 0
