@@ -301,3 +301,68 @@ def test_the_effects_of_one_parallel_body_are_distributed(differ, rng, m, n):
     differ(three_effects, arguments, wanted)
     # The buffer belongs to the third group alone.
     assert len(axes_of(three_effects)) == 3
+
+
+@intent.kernel
+def moved_by_one(x: I.InOut[I.i32, ("N",)]):
+    N = x.shape[0]
+    v = x[...] * 2
+    x[0 : N - 1] = v[1:N]
+
+
+@intent.kernel
+def wanted_in_two_loops(x: I.InOut[I.i32, ("N",)], y: I.InOut[I.i32, ("N",)], count: I.i32):
+    N = x.shape[0]
+    for i in I.parallel(I.domain(0, N)):
+        v = x[i]
+        for _ in range(count):
+            y[i] = y[i] * 3 + v
+        for _ in range(count):
+            y[i] = y[i] * 2 - v
+        x[i] = y[i] + 1
+
+
+@intent.kernel
+def begins_with_what_was_written(x: I.In[I.i32, ("N",)], y: I.InOut[I.i32, ("N",)], z: I.Out[I.i32, ("N",)]):
+    N = x.shape[0]
+    y[...] = y[...] + x[...]
+    b = I.buffer((N,), I.i32, init=y[...])
+    for i in I.parallel(I.domain(0, N)):
+        b[i] = b[i] * 2
+    for i in I.parallel(I.domain(0, N)):
+        z[i] = b[N - 1 - i]
+
+
+@pytest.mark.parametrize("n", LINES)
+def test_values_of_memory_that_changes(differ, rng, n):
+    x, y = (rng.integers(-9, 9, n).astype(np.int32) for _ in range(2))
+    moved = np.concatenate((x[1:] * 2, x[-1:]))
+    differ(moved_by_one, {"x": x}, {"x": moved})
+    wanted = y.copy()
+    for step in (lambda v: v * 3 + x, lambda v: v * 2 - x):
+        for _ in range(3):
+            wanted = step(wanted)
+    differ(wanted_in_two_loops, {"x": x, "y": y, "count": 3}, {"x": wanted + 1, "y": wanted})
+    arguments = {"x": x, "y": y, "z": np.zeros(n, np.int32)}
+    differ(begins_with_what_was_written, arguments, {"y": x + y, "z": ((x + y) * 2)[::-1]})
+
+
+def test_a_store_of_what_another_element_held_is_known_as_one():
+    (group,) = built(moved_by_one).analysis.groups
+    assert len(group.snapshot) == 1
+
+
+@intent.kernel
+def sums_of_chosen_rows(x: I.In[I.f32, ("M", "N")], on: I.In[I.i32, ("M",)], y: I.Out[I.f32, ("M",)]):
+    for i in I.parallel(I.domain(0, x.shape[0])):
+        s = I.cast(0.0, I.f32)
+        if on[i] > 0:
+            s = I.reduce.sum(x[i, :], axis=0)
+        y[i] = s
+
+
+@pytest.mark.parametrize(("m", "n"), PLANES)
+def test_rows_that_are_summed_where_their_points_say_so(differ, rng, m, n):
+    x, on = rng.normal(size=(m, n)).astype(np.float32), rng.integers(0, 2, m).astype(np.int32)
+    wanted = np.where(on > 0, x.astype(np.float64).sum(1), 0)
+    differ(sums_of_chosen_rows, {"x": x, "on": on, "y": f32(m)}, {"y": wanted}, tolerance=1e-4)

@@ -243,3 +243,52 @@ def test_shapes_that_the_launch_compares_are_facts_too(definition, name, plan):
     assert ph.GUARD not in {p for op in accesses(kernel, name=name, plan=plan) for p in op.proofs}
     without = replace(kernel, conditions=())
     assert ph.GUARD in {p for op in accesses(without, name=name, plan=plan) for p in op.proofs}
+
+
+@intent.kernel
+def clamped_above(x: I.In[I.f32, ("N",)], at: I.In[I.index, ("M",)], y: I.Out[I.f32, ("M",)]):
+    y[...] = x[I.minimum(at[...], x.shape[0] - 1)]
+
+
+@intent.kernel
+def clamped_below(x: I.In[I.f32, ("N",)], at: I.In[I.index, ("M",)], y: I.Out[I.f32, ("M",)]):
+    y[...] = x[I.maximum(at[...], 0)]
+
+
+@intent.kernel
+def not_clamped(x: I.In[I.f32, ("N",)], at: I.In[I.index, ("M",)], y: I.Out[I.f32, ("M",)]):
+    y[...] = x[at[...]]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "tests"), [(clamped_above, {"ge"}), (clamped_below, {"lt"}), (not_clamped, {"ge", "lt"})]
+)
+def test_only_the_side_without_a_bound_is_tested(kernel, tests):
+    (load,) = accesses(lower(kernel), name="x")
+    assert load.proofs == (ph.GUARD,)
+    analysis = analyze(lower(kernel))
+    plan = minimal_plan(analysis, registry().get("reference").capabilities, {"N": 9, "M": 5})
+    found = [op for segment in construct(lower(kernel), plan, analysis).segments for op in walk(segment.body)]
+    compared = {op.fn for op in found if isinstance(op, ph.Pointwise) and op.fn in ("ge", "lt")}
+    assert compared == tests
+
+
+@intent.kernel
+def added_to_a_part(x: I.In[I.f32, ("N",)], z: I.In[I.f32, ("M",)], y: I.Out[I.f32, ("N",)]):
+    y[...] = x[...] + z[...]
+
+
+@intent.kernel
+def added_where_checked(x: I.In[I.f32, ("N",)], z: I.In[I.f32, ("M",)], y: I.Out[I.f32, ("N",)]):
+    y[...] = x[0 : z.shape[0]] + z[...]
+
+
+def test_extents_that_the_launch_compares_are_not_compared_again():
+    def chosen(kernel):
+        analysis = analyze(kernel)
+        plan = minimal_plan(analysis, registry().get("reference").capabilities, {"N": 9, "M": 9})
+        found = [op for segment in construct(kernel, plan, analysis).segments for op in walk(segment.body)]
+        return [op.fn for op in found if isinstance(op, ph.Pointwise) and op.fn == "select"]
+
+    assert chosen(lower(added_to_a_part)) == ["select"]
+    assert chosen(lower(added_where_checked)) == []

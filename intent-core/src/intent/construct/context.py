@@ -21,7 +21,7 @@ from intent.diagnostics import NotSupportedYet, PlanError
 from intent.physical.ops import ANY_ORDER
 from intent.types import Extent, Span
 from intent.types.dtypes import INDEX
-from intent.types.extent import Call, Dyn, const
+from intent.types.extent import Dyn, const
 
 Rule = Callable[["Context", Any, int, tuple[Point, ...], Frame], Point]
 RULES: dict[type[kir.Op], Rule] = {}
@@ -208,10 +208,10 @@ class Context:
             if current is not None:
                 return self._slice_extent(current, frame)
             return self._as_index(self.evaluate(self.analysis.values[atom.value], (), frame))
-        if isinstance(atom, Call) and not Extent((((atom,), 1),)).launch_visible:
-            args = [self.extent(a, frame) for a in atom.args]
-            return self._call(atom.op, args)
-        return self.extent(Extent((((atom,), 1),)), frame)
+        alone = Extent((((atom,), 1),))
+        if alone.launch_visible:
+            return self.extent(alone, frame)
+        return self._call(atom.op, [self.extent(a, frame) for a in atom.args])
 
     def _as_index(self, point: Point) -> Point:
         """A run-time number as extents count: what was read may be of a narrower type."""
@@ -411,7 +411,7 @@ class Context:
     def done_by(self, op: kir.ScatterReduce | kir.Atomic) -> str:
         """What the access does to an element; accesses that do the same may happen in any order."""
         kind = "add" if op.kind == "sum" else op.kind
-        seen = isinstance(op, kir.Atomic) and any(self.effects_use(r) for r in op.results)
+        seen = any(self.effects_use(r) for r in op.results)
         return kind if kind in ANY_ORDER and not seen and self.form(op) == "native" else str(op.id)
 
     def wrote(self, key: str) -> None:

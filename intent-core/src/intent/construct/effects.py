@@ -124,14 +124,13 @@ class Effects:
     def eager_reads(self) -> set[int]:
         """Reads of mutable memory that a later write would change before their last use."""
         found: set[int] = set()
-        writes = [
-            (self.position[op.id], w) for op in walk(self.kernel.body) if (w := written_class(op)) is not None
-        ]
+        writes: dict[str | None, list[int]] = defaultdict(list)
+        for op in walk(self.kernel.body):
+            writes[written_class(op)].append(self.position[op.id])
         for op in walk(self.kernel.body):
             if not (isinstance(op, kir.Load) and op.source.mutable):
                 continue
-            here, cls = self.position[op.id], alias_class(op.source)
-            last = self.last_use(op.result, self.around[op.id])
-            if any(w == cls and here < p < last for p, w in writes):
+            here, last = self.position[op.id], self.last_use(op.result, self.around[op.id])
+            if any(here < p < last for p in writes[alias_class(op.source)]):
                 found.add(op.id)
         return found

@@ -76,13 +76,13 @@ class Facts:
         ranges.sort(key=str)
         return Known.of((*ranges, *(candidates[k] for k in sorted(chosen))))
 
-    def text(self, claim: Claim, facts: Iterable[Fact], names: Mapping[Atom, str] | None = None) -> str:
+    def text(self, claim: Claim, facts: Iterable[Fact], names: Mapping[Atom, str]) -> str:
         """A claim and its reasons for people: ``N - 1 >= i because ...``; ``names`` are of further atoms."""
         parts = [c for c in (claim.of if isinstance(claim, Every) else (claim,)) if not _settled(c)]
         reasons = ", ".join(map(str, facts))
         text = " and ".join(map(str, parts)) + (f" because {reasons}" if reasons else "")
         atoms = {a for e in (*extents_of(claim), *_mentioned(facts)) for a in e.atoms()}
-        return self._named(text, atoms, names or {})
+        return self._named(text, atoms, names)
 
     def shown(self, e: Extent) -> str:
         """An extent for people, with the author's names."""

@@ -168,8 +168,7 @@ class _Parts:
 
         def read(at: At) -> Point:
             point = binding(at)
-            home = self._homes.at.get(k)
-            if home is not None and [p.key for p in home] == [p.key for p in at]:
+            if [p.key for p in self._homes.at[k]] == [p.key for p in at]:
                 self._seen[k] = point.fragment
             return point
 

@@ -43,7 +43,7 @@ def buffers_owned(
         for label, extent in extents.items():
             members = {key for key, name in keys.items() if name == label}
             axis = covered_axis(op.buffer, signatures, members, extent)
-            if signatures and axis is not None:
+            if axis is not None:
                 slices[label] = axis
         found[op.buffer.id] = Owned(tuple(f.id for f in allocated.prefix), slices)
     return found

@@ -214,7 +214,7 @@ def _readdress(
             size = c.extent(e, frame)
             linear = pointwise_point(c, "add", (pointwise_point(c, "mul", (linear, size)), point))
     total, asked = (reduce(operator.mul, extents, const(1)) for extents in (shape, wanted))
-    linear = Point(linear.fragment, members_of(at), const(0), total - 1)
+    linear = Point(linear.fragment, members_of(at))
     # As many elements on both sides: by their expressions, or by a condition of the launch.
     rests = c.facts.follows(equal(total, asked))
     return [
@@ -246,21 +246,20 @@ def _decode(
 ) -> list[Point]:
     """The digits of a linear position. The first is bounded if the counts agree (``rests``), the others always."""
     result: list[Point] = []
-    rest = linear
+    rest, members = linear.fragment, linear.members
+    facts = frozenset[Fact]() if rests is None else rests
     for k, e in enumerate(wanted):
         if e.const == 1:
-            result.append(Point(c.emitter.index(0), linear.members, const(0), const(0)))
+            result.append(Point(c.emitter.index(0), members, const(0), const(0)))
             continue
         first = all(other.const == 1 for other in wanted[:k])
         high = None if first and rests is None else e - 1
         inner = reduce(operator.mul, wanted[k + 1 :], const(1))
         if inner.const == 1:
-            result.append(Point(rest.fragment, rest.members, const(0), high, rests or frozenset()))
+            result.append(Point(rest, members, const(0), high, facts))
             continue
-        size = c.extent(inner, frame)
-        digit = c.emitter.pointwise("floordiv", rest.fragment, size.fragment)
-        result.append(Point(digit, rest.members, const(0), high, rests or frozenset()))
-        rest = Point(
-            c.emitter.pointwise("mod", rest.fragment, size.fragment), rest.members, const(0), inner - 1
-        )
+        size = c.extent(inner, frame).fragment
+        digit = c.emitter.pointwise("floordiv", rest, size)
+        result.append(Point(digit, members, const(0), high, facts))
+        rest = c.emitter.pointwise("mod", rest, size)
     return result

@@ -89,8 +89,7 @@ def _fill(c: Context, op: kir.RegionScan, index: int, free: At, frame: Frame) ->
 def _final(c: Context, op: kir.RegionScan, index: int, at: At, frame: Frame) -> ph.Fragment:
     k = index - op.outputs
     for made, home, full in c.states.get((op.id, k), []):
-        visible = c.emitter.alive(made) and all(c.emitter.alive(p.fragment) for p in home)
-        if visible:
+        if all(c.emitter.alive(f) for f in (made, *(p.fragment for p in home))):
             try:
                 return relocate(c, k, made, home, at, full)
             except NotAtHome:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 from intent import kir
 from intent import physical as ph
@@ -45,7 +45,8 @@ class Runner:
         for op in region.ops:
             if op.id in self.group.statements:
                 self._statement(op, frame)
-            elif isinstance(op, kir.Load) and op.id in self.group.eager and self.c.has(op.source):
+            elif op.id in self.group.eager:
+                assert isinstance(op, kir.Load)
                 self._hold(op, frame)
 
     def _statement(self, op: kir.Op, frame: Frame) -> None:
@@ -85,8 +86,10 @@ class Runner:
                 Inner(mode="serial") if op.id in self.group.ordered else c.traversal((axes_of.id, axis))
             )
             inner.append((axis, c.analysis.classes.label((axes_of.id, axis)), e, traversal))
-        apart = may_store_apart(c, op) and op.id not in self.group.snapshot and op.id not in self.group.ordered
-        if isinstance(op, kir.Store) and self._copies(op, inner):
+        apart = (
+            may_store_apart(c, op) and op.id not in self.group.snapshot and op.id not in self.group.ordered
+        )
+        if self._copies(op, inner):
             self._share(apart=False)
             copied_store(c, op, points, inner, frame)
             return
@@ -117,7 +120,7 @@ class Runner:
             share.stores += apart
             share.others += not apart
 
-    def _copies(self, op: kir.Store, inner: Axes) -> bool:
+    def _copies(self, op: Write, inner: Axes) -> TypeGuard[kir.Store]:
         """Whether a store that reads what it overwrites does so pass by pass.
 
         Raises:
@@ -127,6 +130,7 @@ class Runner:
             i.mode == "serial" and e.const != 1 for *_, e, i in inner
         ):
             return False
+        assert isinstance(op, kir.Store), "other writes combine with what they overwrite"
         if steers_itself(op, self.c.definitions):
             raise PlanError(
                 "a store goes where what it overwrites says; its axes inside an instance must be resident",
@@ -136,8 +140,9 @@ class Runner:
 
     def _old_values(self, op: Write, walked: tuple[int, ...]) -> OldValues | None:
         """The holder of an atomic's results, if anything uses them."""
-        if not isinstance(op, kir.Atomic) or not any(self.c.effects_use(r) for r in op.results):
+        if not any(self.c.effects_use(r) for r in op.results):
             return None
+        assert isinstance(op, kir.Atomic), "other writes have no results"
         return OldValues(self.c, op, walked, self.c.emitter.current)
 
     def _write_at(self, op: Write, at: At, frame: Frame) -> tuple[ph.Fragment, ...]:
@@ -319,8 +324,13 @@ class Runner:
     # -- allocations and reads that keep their place -------------------------------------------------------------------
 
     def _hold(self, op: kir.Load, frame: Frame) -> None:
-        """Evaluate a read of mutable memory here; later uses take the held value."""
+        """Evaluate a read of mutable memory here; later uses take the held value.
+
+        A read of another group's buffer is nothing that this group uses.
+        """
         c = self.c
+        if not c.has(op.source):
+            return
         value = op.result
         c.emitter.span, c.emitter.origin = op.span, op.id
         own = self._followed(op)

@@ -82,7 +82,7 @@ class Units:
 
     def _collect(self, region: kir.Region, prefix: tuple[kir.For, ...]) -> None:
         for op in region.ops:
-            if isinstance(op, kir.For) and op.parallel and self.effects.has_effect(op):
+            if isinstance(op, kir.For) and op.parallel:
                 self._collect(op.body, (*prefix, op))
             elif self.effects.has_effect(op):
                 self.units.append(self._unit(op, prefix))
@@ -167,7 +167,9 @@ class Units:
     def _producers(self, unit: Unit, demand: Demand) -> None:
         for value_id, axes in demand.seen:
             producer = self.definitions.op.get(value_id)
-            if producer is not None and self.effects.has_effect(producer):
+            if producer is None:
+                continue  # an argument
+            if self.effects.has_effect(producer):
                 unit.needs.add(producer.id)
             if isinstance(producer, kir.Pointwise) and axes and producer.results[0].dtype.is_float:
                 unit.computed.add(producer.id)
