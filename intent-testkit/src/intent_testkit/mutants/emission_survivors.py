@@ -1,0 +1,25 @@
+"""Mutants of what providers emit that nothing finds, and why: each is another correct provider."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_BORDER: Final = "a launch at the very border gets the wide text: slower, and as right"
+_ZERO: Final = "0 stands in parentheses"
+
+EMITTED: Final[dict[str, str]] = {
+    "provider.emission.signature:Signature.small:blur-bound:0": _BORDER,
+    "provider.emission.signature:Signature.small:blur-bound:1": _BORDER,
+    "provider.emission.signature:Signature.small:blur-bound:2": _BORDER,
+    "intent_provider_triton.emit.literals:literal:blur-bound:0": _ZERO,
+    "intent_provider_triton.emit.literals:_float_literal:blur-bound:0": "only infinities and NaN get there",
+    "intent_provider_triton.emit.literals:_float_literal:blur-bound:1": _ZERO,
+    "intent_provider_cutile.emit.kernel:KernelEmitter._combine:wrong-text:0": (
+        "no two values have one place but paddings, and those are alike"
+    ),
+    "intent_provider_cutile.emit.kernel:KernelEmitter.emit:forget-filter:0": (
+        "an array that only a comment names gets a line that the compiler drops"
+    ),
+    "intent_provider_cutile.emit.histogram:_product:shift-segment:0": "either half may be the longer one",
+}
+"""By name of the mutant."""
