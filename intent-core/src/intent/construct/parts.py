@@ -65,6 +65,11 @@ class Share:
         if blocks.launch_visible:
             return c.extent(blocks * const(block), frame).fragment
         emitter = c.emitter
+        # Data may say anything; within what the launch sees, indices stay short and divisions plain.
+        most = c.analysis.upper_bound(e)
+        if most is not None:
+            end = emitter.pointwise("minimum", end, c.extent(most, frame).fragment)
+        end = emitter.pointwise("maximum", end, emitter.index(0))
         up = emitter.pointwise("add", end, emitter.index(block * self.count - 1))
         whole = emitter.pointwise("floordiv", up, emitter.index(block * self.count))
         return emitter.pointwise("mul", whole, emitter.index(block))
