@@ -27,6 +27,8 @@ PLANS: Final = PlanTable(
         MatrixTile(knobs=_PLAIN),
     ),
     chains=(
+        # A few heads of one token: what counts is how many reads are under way.
+        ChainTile(rows=16, walked=32, most=16, knobs=_PLAIN),
         # With a third stage, 128 values a head: the shared memory of a multiprocessor holds one block instead of two.
         ChainTile(rows=64, masked=True, head=128, knobs=settings(num_warps=4, num_stages=2)),
         ChainTile(masked=False, head=128, knobs=settings(num_warps=4, num_stages=2)),

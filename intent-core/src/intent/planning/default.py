@@ -141,7 +141,9 @@ class _Planner:
         if label in self.whole:
             return self._resident(axis.extent, power_of_two(value))
         if not axis.extent.launch_visible:
-            return serial(min(RUN_TIME_BLOCK, power_of_two(value)))
+            chain = self.chains.get(label)
+            block = RUN_TIME_BLOCK if chain is None else self._chain_tile(chain).walked
+            return serial(min(block, power_of_two(value)))
         tile = self.tiles.get(label, self.table.matrix[-1])
         whole = LONGEST_HEAD if label in self.heads and self._all_narrow() else tile.whole
         summed = "contract" in axis.roles and label not in self.vectors

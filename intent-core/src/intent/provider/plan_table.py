@@ -40,8 +40,8 @@ class MatrixTile:
 class ChainTile:
     """One step of two products of which the second sums the first one's results (attention).
 
-    An instance owns ``rows`` and walks the other axis in blocks of ``walked``. For heads of at most ``head`` elements
-    and at least ``least`` rows; ``masked``: with or without a comparison between rows and walked axis (None: either). A
+    An instance owns ``rows`` and walks the other axis in blocks of ``walked``. For heads of at most ``head`` elements,
+    at least ``least`` rows and at most ``most`` (a few heads of one new token); ``masked``: with or without a comparison between rows and walked axis (None: either). A
     mask splits the walk into blocks with and without it: with more rows than ``walked``, more blocks meet the mask.
     """
 
@@ -49,6 +49,7 @@ class ChainTile:
     walked: int = 64
     head: int | None = None
     least: int = 0
+    most: int | None = None
     masked: bool | None = None
     knobs: Knobs = ()
 
@@ -144,7 +145,8 @@ class PlanTable:
     def chain_tile(self, head: int, rows: int, *, masked: bool) -> ChainTile:
         """The tile for a chain with ``rows`` rows and heads of ``head`` elements."""
         for tile in self.chains:
-            fits = rows >= tile.least and (tile.head is None or head <= tile.head)
+            fits = rows >= tile.least and (tile.most is None or rows <= tile.most)
+            fits &= tile.head is None or head <= tile.head
             if fits and tile.masked in (None, masked):
                 return tile
         return self.chains[-1]
