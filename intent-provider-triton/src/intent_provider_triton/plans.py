@@ -33,6 +33,8 @@ PLANS: Final = PlanTable(
         MatrixTile(knobs=_PLAIN),
     ),
     chains=(
+        # A few heads of one token: what counts is how many reads are under way.
+        ChainTile(rows=16, walked=32, most=16, knobs=settings(num_warps=4, num_stages=4)),
         ChainTile(rows=64, masked=True, head=128, knobs=settings(num_warps=4, num_stages=3, maxnreg=168)),
         ChainTile(masked=False, head=128, knobs=settings(num_warps=4, num_stages=2)),
         ChainTile(rows=64, masked=True, knobs=_LONG_HEAD),
