@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 import numpy as np
 import pytest
 
@@ -162,3 +164,69 @@ def test_atomics_whose_old_values_nothing_reads(
     x = np.array([0, 1, 2, 1, 4, 9, 9, 9]).astype(BY_NAME[dtype].numpy)
     run(intent_provider, rare.unread(kind, dtype), {"x": x[:5]})
     same(x, np.array([*after, 9, 9, 9]).astype(x.dtype))
+
+
+INTEGERS: dict[str, Callable[[Array, Array], Array]] = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "floordiv": np.floor_divide, "mod": np.mod,
+    "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "shl": np.left_shift, "shr": np.right_shift,
+}  # fmt: skip
+FLOATS: dict[str, Callable[[Array, Array], Array]] = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide,
+}  # fmt: skip
+COMPARISONS: dict[str, Callable[[Array, Array], Array]] = {
+    "lt": np.less, "le": np.less_equal, "eq": np.equal, "ne": np.not_equal,
+}  # fmt: skip
+POSITIVE, NEVER_NEGATIVE = {"add", "mul", "or", "shl"}, {"floordiv", "mod", "and", "xor", "shr"}
+"""What gives a divisor, and what else a number of bits, of numbers from 1 to 3."""
+
+
+def _trees(functions: Iterable[str], inner: Iterable[str]) -> list[rare.Nested]:
+    found = [(f, g, side) for f in functions for g in inner for side in ("left", "right")]
+    safe = {
+        "div": {"add", "mul", "div"}, "floordiv": POSITIVE, "mod": POSITIVE, "shl": POSITIVE | NEVER_NEGATIVE, "shr": POSITIVE | NEVER_NEGATIVE,
+    }  # fmt: skip
+    return [(f, g, side) for f, g, side in found if side == "left" or g in safe.get(f, INTEGERS | FLOATS)]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "outer", "inner"),
+    [("i32", INTEGERS, INTEGERS), ("f32", FLOATS, FLOATS), ("i32", COMPARISONS, INTEGERS)],
+    ids=["integers", "floats", "comparisons"],
+)
+def test_operators_in_operators(
+    intent_provider: str,
+    dtype: str,
+    outer: dict[str, Callable[[Array, Array], Array]],
+    inner: dict[str, Callable[[Array, Array], Array]],
+) -> None:
+    """Every operator inside of every other, on either side: parentheses stand where they must."""
+    rng = generator("nested", dtype)
+    a, b, c = (rng.integers(1, 4, 16).astype(BY_NAME[dtype].numpy) for _ in "abc")
+    trees = _trees(outer, inner)
+    out = "bool" if outer is COMPARISONS else dtype
+    y = np.zeros((len(trees), 16), BY_NAME[out].numpy)
+    run(intent_provider, rare.nested(trees, dtype, out), {"a": a, "b": b, "c": c, "y": y})
+    for (f, g, side), row in zip(trees, y, strict=True):
+        wanted = outer[f](inner[g](a, b), c) if side == "left" else outer[f](a, inner[g](b, c))
+        np.testing.assert_allclose(
+            row, wanted, rtol=2e-7 if dtype == "f32" else 0, err_msg=f"{f} of {g}, {side}"
+        )
+
+
+def test_functions_of_comparisons(intent_provider: str) -> None:
+    """Comparisons do not chain."""
+    rng = generator("compared")
+    a, b, c = (rng.integers(1, 4, 16).astype(np.int32) for _ in "abc")
+    of_bools = {
+        "and": np.logical_and,
+        "or": np.logical_or,
+        "xor": np.logical_xor,
+        "eq": np.equal,
+        "ne": np.not_equal,
+    }
+    trees = [(f, g, h) for f in of_bools for g in COMPARISONS for h in COMPARISONS]
+    y = np.zeros((len(trees), 16), np.bool_)
+    run(intent_provider, rare.compared(trees), {"a": a, "b": b, "c": c, "y": y})
+    for (f, g, h), row in zip(trees, y, strict=True):
+        wanted = of_bools[f](COMPARISONS[g](a, b), COMPARISONS[h](b, c))
+        np.testing.assert_array_equal(row, wanted, err_msg=f"{f} of {g} and {h}")

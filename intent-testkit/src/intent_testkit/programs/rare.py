@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from intent.physical import Dim, Fragment, Program
 from intent.types.dtypes import BY_NAME, F32, I32, I64
 from intent.types.extent import broadcast, call, ceildiv, const, floordiv, maximum, minimum, symbol
 from intent_testkit.programs.builder import Builder, view
+
+Nested = tuple[str, str, str]
+"""The outer function, the inner one, and the ``left`` or the ``right`` operand in which it stands."""
 
 
 def leading() -> Program:
@@ -95,3 +100,39 @@ def unread(kind: str, dtype: str, size: int = 8) -> Program:
         b.atomic(x, [i], *operands, kind=kind, valid=b.op("lt", i, b.launch("N")), read=False)
 
     return b.program("unread", [x], b.segment([("one", const(1), 1)], body))
+
+
+def nested(trees: Sequence[Nested], dtype: str, out: str, size: int = 16) -> Program:
+    """Functions of a function of ``a``, ``b`` and ``c``, and not of a variable: row k of ``y`` is the k-th."""
+    lane = Dim("n", size)
+    b = Builder(lane)
+    views = [view(name, dtype, str(size)) for name in "abc"]
+    y = view("y", out, f"{len(trees)} {size}", "out")
+
+    def body(_: Fragment) -> None:
+        i = b.lane(lane)
+        first, second, third = (b.load(v, i) for v in views)
+        for k, (outer, inner, side) in enumerate(trees):
+            if side == "left":
+                value = b.op(outer, b.op(inner, first, second), third)
+            else:
+                value = b.op(outer, first, b.op(inner, second, third))
+            b.store(y, [b.constant(k), i], value)
+
+    return b.program("nested", [*views, y], b.segment([("one", const(1), 1)], body))
+
+
+def compared(trees: Sequence[Nested], size: int = 16) -> Program:
+    """Functions of two comparisons, of ``a`` with ``b`` and of ``b`` with ``c``: row k of ``y`` is the k-th."""
+    lane = Dim("n", size)
+    b = Builder(lane)
+    views = [view(name, "i32", str(size)) for name in "abc"]
+    y = view("y", "bool", f"{len(trees)} {size}", "out")
+
+    def body(_: Fragment) -> None:
+        i = b.lane(lane)
+        first, second, third = (b.load(v, i) for v in views)
+        for k, (outer, left, right) in enumerate(trees):
+            b.store(y, [b.constant(k), i], b.op(outer, b.op(left, first, second), b.op(right, second, third)))
+
+    return b.program("compared", [*views, y], b.segment([("one", const(1), 1)], body))
