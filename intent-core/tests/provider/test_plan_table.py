@@ -123,3 +123,9 @@ def test_large_products_of_32_bits_have_a_tile_of_their_own():
     assert table.exact_tile((64, 64, 256), 32) is table.exact, "too narrow"
     assert replace(table, split=MatrixTile()).splitting().large is None
     assert PlanTable().exact_tile((1, 4096, 4096), 32) == PlanTable().exact
+
+
+def test_a_few_rows_may_have_a_chain_of_their_own():
+    few = ChainTile(rows=16, walked=32, most=16)
+    table = replace(TABLE, chains=(few, *TABLE.chains))
+    assert [table.chain_tile(64, rows, masked=True) for rows in (1, 16, 17)] == [few, few, table.chains[1]]
