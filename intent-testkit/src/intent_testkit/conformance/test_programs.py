@@ -182,8 +182,9 @@ POSITIVE, NEVER_NEGATIVE = {"add", "mul", "or", "shl"}, {"floordiv", "mod", "and
 
 def _trees(functions: Iterable[str], inner: Iterable[str]) -> list[rare.Nested]:
     found = [(f, g, side) for f in functions for g in inner for side in ("left", "right")]
+    counts = POSITIVE | NEVER_NEGATIVE
     safe = {
-        "div": {"add", "mul", "div"}, "floordiv": POSITIVE, "mod": POSITIVE, "shl": POSITIVE | NEVER_NEGATIVE, "shr": POSITIVE | NEVER_NEGATIVE,
+        "div": {"add", "mul", "div"}, "floordiv": POSITIVE, "mod": POSITIVE, "shl": counts, "shr": counts,
     }  # fmt: skip
     return [(f, g, side) for f, g, side in found if side == "left" or g in safe.get(f, INTEGERS | FLOATS)]
 
