@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from intent.provider import Capabilities
-from intent_provider_cutile.emit.histogram import MOST_BINS
 from intent_provider_cutile.emit.literals import TYPES
 from intent_provider_cutile.plans import PLANS
 from intent_provider_cutile.spelling import ATOMICS, BY_CAS, MMA, native_functions
@@ -19,7 +18,6 @@ CAPABILITIES: Final = Capabilities(
         {(operand, result.name) for operand, result in MMA.items()} | {("f16", "f16"), ("bf16", "bf16")}
     ),
     functions=native_functions(),
-    histogram=MOST_BINS,
     atomics=ATOMICS | BY_CAS,
     grid_limit=(1 << 31) - 1,
     needs_gpu=True,

@@ -15,4 +15,5 @@ from intent.provider import Capabilities
 def finish(program: ph.Program, capabilities: Capabilities) -> ph.Program:
     """The program that a provider with these capabilities spells."""
     # Expansions would hide the products that it looks for.
-    return expand(scaled_maximum(program), capabilities.functions, capabilities.histogram)
+    known = (capabilities.functions, capabilities.histogram, capabilities.atomics)
+    return expand(scaled_maximum(program), *known)

@@ -8,9 +8,18 @@ from intent import kir
 from intent.construct import Analysis
 from intent.construct.groups import Group
 from intent.kir.walk import walk
+from intent.provider import Capabilities
 from intent.types import Extent
 
-__all__ = ["bins_in_lanes", "bins_of", "histograms_of", "values_of"]
+__all__ = ["bins_in_lanes", "bins_of", "histograms_of", "most_bins", "values_of"]
+
+COUNTED = 4096
+"""Most bins of a histogram that is counted by atomics in storage of an instance."""
+
+
+def most_bins(capabilities: Capabilities) -> int:
+    """How many bins the target counts at once: natively, or by atomics."""
+    return capabilities.histogram or (COUNTED if ("add", "i32") in capabilities.atomics else 0)
 
 
 def bins_of(analysis: Analysis) -> set[str]:

@@ -29,7 +29,7 @@ from intent.kir.walk import walk
 from intent.physical import Guard
 from intent.planning.chained import HEAD, LONGEST_HEAD, Chain, chain_of, heads_of
 from intent.planning.collisions import arranged
-from intent.planning.counting import bins_in_lanes, histograms_of, values_of
+from intent.planning.counting import bins_in_lanes, histograms_of, most_bins, values_of
 from intent.planning.legal import bound_of, divisible, legal, must_be_whole, power_of_two, size_of
 from intent.planning.ragged import LEAST, average, counted_axes
 from intent.planning.sharing import shared_out
@@ -190,7 +190,7 @@ class _Planner:
         if contracted:
             return self._matrix_group(group, inner, contracted)
         histograms = histograms_of(self._producers(group))
-        bins = bins_in_lanes(histograms, group, self.analysis, self._known, self.capabilities.histogram)
+        bins = bins_in_lanes(histograms, group, self.analysis, self._known, most_bins(self.capabilities))
         if bins and not group.snapshot:
             return self._counting_group(group, inner, bins, values_of(histograms, self.analysis))
         walked = self._walked(group)

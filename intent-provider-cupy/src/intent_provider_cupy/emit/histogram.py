@@ -7,6 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, Final
 
 from intent.physical import Dim, Fragment, Histogram, Loop
+from intent.physical.counted import counting_chain
 from intent.types import Span
 from intent_provider_cupy.emit.access import condition_text
 from intent_provider_cupy.emit.convert import flat_index
@@ -75,32 +76,7 @@ def end(body: Body, loop: Loop, found: dict[int, Counters | None]) -> None:
 
 
 def _chain(body: Body, loop: Loop, k: int) -> list[Histogram]:
-    """The histograms that all of a carry's way through the loop's body consists of, inner loops included; else none."""
-    value, argument = loop.body.yields[k], loop.body.args[k + 1]
-    inside = {op.id for op in loop.body.ops}
-    found: list[Histogram] = []
-    while True:
-        if body.usage.count[value.id] != 1:
-            return []
-        if value.id == argument.id:
-            return found
-        op = body.placing.defined.get(value.id)
-        if op is None or op.id not in inside or value.dims != argument.dims:
-            return []
-        if isinstance(op, Histogram) and op.accumulator is not None:
-            found.append(op)
-            value = op.accumulator
-        elif isinstance(op, Loop):
-            j = op.results.index(value)
-            inner = _chain(body, op, j)
-            if not inner:
-                return []
-            found += inner
-            value = op.inits[j]
-        else:
-            return []
-        if any(h.bins != found[0].bins for h in found):
-            return []
+    return counting_chain(loop, k, body.usage.count, body.placing.defined)
 
 
 def _rows(op: Histogram) -> tuple[Dim, ...]:

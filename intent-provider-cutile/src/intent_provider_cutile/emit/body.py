@@ -19,7 +19,6 @@ from intent.physical import (
     Contract,
     Dim,
     Fence,
-    Histogram,
     If,
     Lane,
     LaunchValue,
@@ -40,7 +39,7 @@ from intent.provider.emission import Bounds, Namer, Width, python
 from intent.provider.emission.python import Prec, Value, control, expanded, shape_text, union_dims
 from intent.types import Span
 from intent_provider_cutile.casts import cast
-from intent_provider_cutile.emit import access, atomics, contract, histogram, structured, tiles
+from intent_provider_cutile.emit import access, atomics, contract, structured, tiles
 from intent_provider_cutile.emit.boxes import Boxes
 from intent_provider_cutile.emit.extents import ExtentWriter
 from intent_provider_cutile.emit.literals import INDEX_TYPES, TYPES, constant, tile, type_text, typed
@@ -260,7 +259,6 @@ _WRITERS: dict[type[Op], Callable[[Body, Any], None]] = {
     Reduce: structured.reduce,
     Scan: structured.scan,
     Contract: contract.contract,
-    Histogram: histogram.histogram,
     Loop: control.loop,
     If: control.branch,
     While: control.while_loop,

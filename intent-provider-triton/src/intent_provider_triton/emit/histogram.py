@@ -32,7 +32,7 @@ def histogram(body: Body, op: Histogram) -> None:
     arguments += [_line(" & ".join(tests), order)] if tests else []
     text = f"tl.histogram({', '.join(arguments)})"
     if bins == 1:  # tests every bit of a number; of one bin's there is none
-        text = f"tl.broadcast_to(tl.sum({arguments[-1]}.to(tl.int32), axis=0), (1,))"
+        text = f"tl.broadcast_to(tl.sum(({arguments[-1]}).to(tl.int32), axis=0), (1,))"
     if free:
         text = f"tl.reshape({text}, {shape_text(have)})"
     counts = Value(text=text, prec=Prec.ATOM, dtype=I32, dims=have, width=Width.SMALL)
@@ -76,4 +76,4 @@ def _numbered_apart(number: str, order: tuple[Dim, ...], op: Histogram) -> str:
 
 def _line(text: str, order: tuple[Dim, ...]) -> str:
     """A block over these dims as one line."""
-    return f"({text})" if len(order) == 1 else f"tl.reshape({text}, ({prod(d.size for d in order)},))"
+    return text if len(order) == 1 else f"tl.reshape({text}, ({prod(d.size for d in order)},))"

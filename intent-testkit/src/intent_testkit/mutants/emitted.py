@@ -224,7 +224,8 @@ def _programs(case: Case, provider: str) -> Iterator[Given]:
             if violated(program, compiled, extents):
                 continue
             try:
-                refined = expand(refine(program), capabilities.functions)
+                known = (capabilities.functions, capabilities.histogram, capabilities.atomics)
+                refined = expand(refine(program), *known)
                 registry().get(provider).serialize(refined)
             except CapabilityError:
                 continue  # a plan that the provider cannot spell, and says so

@@ -26,11 +26,13 @@ def run(
 ) -> None:
     """Run ``program`` on C-contiguous numpy arrays by view name; outputs are written in place.
 
-    On a GPU where there is one, else under emulation. Functions that the provider lacks are expanded before.
+    On a GPU where there is one, else under emulation. What the provider lacks is expanded before.
     A program space without programs launches nothing.
     """
     target = registry().get(provider)
-    source = target.serialize(expand(program, target.capabilities.functions, target.capabilities.histogram))
+    known = target.capabilities
+    program = expand(program, known.functions, known.histogram, known.atomics)
+    source = target.serialize(program)
     call = invocation(program, arrays, scalars)
     if not call.length:
         return

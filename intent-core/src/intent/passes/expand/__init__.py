@@ -17,6 +17,7 @@ from typing import Final, TypeGuard
 
 from intent import physical as ph
 from intent.passes.expand.bessel import i0
+from intent.passes.expand.counters import counted
 from intent.passes.expand.elementary import asin, rsqrt, sigmoid
 from intent.passes.expand.error_function import erf, erfc
 from intent.passes.expand.fma import fma
@@ -48,11 +49,17 @@ EXPANSIONS: Final[dict[str, tuple[Rewrite, bool]]] = {
 """Per function the rewrite, and whether f32 goes through f64 (where an approximation will not do)."""
 
 
-def expand(program: ph.Program, functions: Collection[str], histogram: int = 0) -> ph.Program:
+def expand(
+    program: ph.Program,
+    functions: Collection[str],
+    histogram: int = 0,
+    atomics: Collection[tuple[str, str]] = (),
+) -> ph.Program:
     """The program with every function outside ``functions`` rewritten, where there is a rewrite.
 
-    Histograms of more than ``histogram`` bins are rewritten as well.
+    Histograms of more than ``histogram`` bins are rewritten as well: into sums by atomics, if ``atomics`` has them.
     """
+    program = counted(program, histogram, atomics)
     expansion = _Expansion(program, EXPANSIONS.keys() - frozenset(functions), histogram)
     if not any(expansion.lacks(op) for s in program.segments for op in walk(s.body)):
         return program
