@@ -34,6 +34,15 @@ from intent.planning.legal import bound_of, divisible, legal, must_be_whole, pow
 from intent.planning.ragged import LEAST, average, counted_axes
 from intent.planning.sharing import shared_out
 from intent.planning.tiles import narrow, native, of_matrices, tile_of
+from intent.planning.touched import (
+    contiguous,
+    contractions,
+    last_labels,
+    producers,
+    result_axes,
+    transposes,
+    walked_labels,
+)
 from intent.planning.widest import fitted
 from intent.provider import Capabilities, ChainTile, Knobs, MatrixTile, Walk
 from intent.types import Extent
@@ -109,7 +118,7 @@ class _Planner:
         """Chains of products that the target has natively, by the label of the axis that is walked."""
         found = {}
         for group in self.groups:
-            contracted, products = self._result_axes(group), self._contractions(group)
+            contracted, products = result_axes(self.analysis, group), contractions(self.analysis, group)
             if contracted and all(narrow(op, self.capabilities) for op in products):
                 chain = chain_of(self.analysis, products, contracted[0])
                 if chain is not None:
@@ -186,16 +195,16 @@ class _Planner:
     # -- groups ----------------------------------------------------------------------------------------------------
 
     def _group(self, group: Group, inner: dict[str, Inner]) -> GroupPlan:
-        contracted = self._result_axes(group)
+        contracted = result_axes(self.analysis, group)
         if contracted:
             return self._matrix_group(group, inner, contracted)
-        histograms = histograms_of(self._producers(group))
+        histograms = histograms_of(producers(self.analysis, group))
         bins = bins_in_lanes(histograms, group, self.analysis, self._known, most_bins(self.capabilities))
         if bins and not group.snapshot:
             return self._counting_group(group, inner, bins, values_of(histograms, self.analysis))
-        walked = self._walked(group)
+        walked = walked_labels(self.analysis, group)
         owned = [a for a in group.axes if a.owned]
-        products = self._contractions(group)
+        products = contractions(self.analysis, group)
         if products and all(native(op, self.capabilities) for op in products):
             return self._state_group(group, inner, walked, products)
         counted = self._counted(group, walked)
@@ -205,50 +214,11 @@ class _Planner:
             return self._row_group(group, inner, owned, walked)
         return self._pointwise_group(group, inner)
 
-    def _producers(self, group: Group) -> list[kir.Op]:
-        wanted = {p for unit in group.units for p in unit.producers}
-        return [op for op in walk(self.analysis.kernel.body) if op.id in wanted]
-
-    def _contractions(self, group: Group) -> list[kir.Contract]:
-        """The group's contractions of matrices."""
-        return [op for op in self._producers(group) if isinstance(op, kir.Contract) and of_matrices(op)]
-
-    def _result_axes(self, group: Group) -> list[str]:
-        """Instance axes that are the last two free axes of a contraction in this group."""
-        labels = {a.label for a in group.axes if a.owned}
-        found: list[str] = []
-        for op in self._contractions(group):
-            for k in (op.result.rank - 2, op.result.rank - 1):
-                label = self.analysis.classes.label((op.result.id, k))
-                choice = next((x for x in (label, f"{label}.2") if x in labels and x not in found), None)
-                if choice is not None:
-                    found.append(choice)
-        return found[:2]
-
-    def _walked(self, group: Group) -> set[str]:
-        """Labels that structured operations of the group walk inside an instance."""
-        label = self.analysis.classes.label
-        found = set()
-        for op in self._producers(group):
-            if isinstance(op, kir.Reduce):
-                found |= {label((op.operands[0].id, k)) for k in op.axes}
-            elif isinstance(op, kir.Contract):
-                found |= {label((op.lhs.id, k)) for k, _ in op.reduce}
-            elif isinstance(op, kir.Scan):
-                found.add(label((op.operands[0].id, op.axis)))
-            elif isinstance(op, kir.RegionFold | kir.RegionScan):
-                found.add(label((op.source[0].id, op.axis)))
-            elif isinstance(op, kir.Histogram):
-                found |= {label((op.values.id, k)) for k in range(op.values.rank)}
-            elif isinstance(op, kir.SparseContract):
-                found |= {label((op.compressed.id, k)) for k, _ in op.reduce}
-        return found
-
     # -- matrices --------------------------------------------------------------------------------------------------
 
     def _matrix_group(self, group: Group, inner: dict[str, Inner], matrix: list[str]) -> GroupPlan:
         sizes = {a.label: self._size(a.extent) for a in group.axes}
-        products = self._contractions(group)
+        products = contractions(self.analysis, group)
         inside = self._rows_inside(group, matrix)
         columns = inside[1] if inside else sizes[matrix[1]] if len(matrix) == 2 else 1
         batch = prod(max(1, sizes[a.label]) for a in group.axes if a.owned and a.label not in matrix)
@@ -259,7 +229,7 @@ class _Planner:
             ),
             key=lambda t: t.rows * t.columns,
         )
-        walked = next((label for label in self.chains if label in self._walked(group)), None)
+        walked = next((label for label in self.chains if label in walked_labels(self.analysis, group)), None)
         chain = self._chain_tile(self.chains[walked]) if walked is not None else None
         instance = []
         for axis in group.axes:
@@ -285,7 +255,7 @@ class _Planner:
         if len(matrix) != 1 or self.chains:
             return None
         points = prod(max(1, self._size(a.extent)) for a in group.axes if a.owned and a.label not in matrix)
-        for op in self._contractions(group):
+        for op in contractions(self.analysis, group):
             label = self.analysis.classes.label((op.result.id, op.result.rank - 2))
             if label in counted_axes(self.analysis) and label in self.analysis.inner:
                 return label, average(self.analysis, label, self.extents, points) or 1
@@ -363,8 +333,8 @@ class _Planner:
     def _row_group(
         self, group: Group, inner: dict[str, Inner], owned: list[GroupAxis], walked: set[str]
     ) -> GroupPlan:
-        contiguous = self._contiguous(group)
-        column = next((a for a in owned if a.label == contiguous and not a.single), None)
+        along = contiguous(group)
+        column = next((a for a in owned if a.label == along and not a.single), None)
         if column is not None:
             return self._column_group(group, inner, owned, walked, column)
         inside = walked | {a.label.split(".")[0] for a in group.axes if not a.owned}
@@ -404,7 +374,11 @@ class _Planner:
     ) -> GroupPlan:
         """Points that walk data's own ranges: several short ones share an instance, as long as the longest of them."""
         points = prod(max(1, self._size(a.extent)) for a in owned)
-        inside = self._walked(group) | counted | {a.label.split(".")[0] for a in group.axes if not a.owned}
+        inside = (
+            walked_labels(self.analysis, group)
+            | counted
+            | {a.label.split(".")[0] for a in group.axes if not a.owned}
+        )
         lanes, block, knobs = (
             self.table.ragged.lanes,
             1,
@@ -427,7 +401,7 @@ class _Planner:
 
     def _fit(self, group: Group, inner: dict[str, Inner], inside: set[str]) -> int:
         """Keep the lanes of all axes walked together within one fragment; the contiguous axis is served first."""
-        last = self._last_labels(group)
+        last = last_labels(self.analysis, group)
         most = max(self.table.resident, *(walk.block for walk in self.table.walks))
         width = 1
         for label in sorted(inside & inner.keys(), key=lambda x: (x not in self.whole, x not in last, x)):
@@ -436,14 +410,6 @@ class _Planner:
                 inner[label] = serial(room)
             width *= inner[label].size
         return width
-
-    def _last_labels(self, group: Group) -> set[str]:
-        """Labels of the axes along which the group's reads run through memory."""
-        found = set()
-        for read in (r for unit in group.units for r in unit.reads):
-            spread = read.op.relation.axes[-1] if read.op.relation.axes else ()
-            found |= {self.analysis.classes.label((read.op.result.id, a)) for a in spread}
-        return found
 
     def _column_group(
         self,
@@ -469,25 +435,11 @@ class _Planner:
         self.asked.append(self.table.columns)
         return GroupPlan(instance=tuple(instance), inner=tuple(inner.items()))
 
-    def _contiguous(self, group: Group) -> str | None:
-        """The instance axis along which the widest read runs through memory, if it is one."""
-        reads = [r for u in group.units for r in u.reads if r.op.source.rank >= 1]
-        rank = max((r.op.source.rank for r in reads), default=0)
-        last = {
-            r.signature[-1][0] if r.signature[-1] is not None else None
-            for r in reads
-            if r.op.source.rank == rank
-        }
-        if len(last) != 1:
-            return None
-        key = last.pop()
-        return None if key is None else group.keys.get(key)
-
     # -- pointwise -------------------------------------------------------------------------------------------------
 
     def _pointwise_group(self, group: Group, inner: dict[str, Inner]) -> GroupPlan:
         instance = []
-        transposed = self._transposes(group)
+        transposed = transposes(group)
         # Coordinates and other small things beside the arrays do not make these wider.
         rank = max((v.rank for v in self.analysis.kernel.views), default=0)
         widest = max((v.dtype.bytes for v in self.analysis.kernel.views if v.rank == rank), default=4)
@@ -502,13 +454,3 @@ class _Planner:
             instance.append((axis.label, block))
         self.asked.append(self.table.transposed if transposed else self.table.pointwise)
         return GroupPlan(instance=tuple(reversed(instance)), inner=tuple(inner.items()))
-
-    def _transposes(self, group: Group) -> bool:
-        """Whether two accesses of the group have different execution axes innermost."""
-        last = set()
-        for unit in group.units:
-            signatures = [s for _, s in unit.writes] + [
-                r.signature for r in unit.reads if len(r.signature) >= 2
-            ]
-            last |= {s[-1][0] for s in signatures if s and s[-1] is not None}
-        return len({group.keys.get(k, str(k)) for k in last}) > 1 and len(group.axes) >= 2
