@@ -231,3 +231,41 @@ def test_functions_of_comparisons(intent_provider: str) -> None:
     for (f, g, h), row in zip(trees, y, strict=True):
         wanted = of_bools[f](COMPARISONS[g](a, b), COMPARISONS[h](b, c))
         np.testing.assert_array_equal(row, wanted, err_msg=f"{f} of {g} and {h}")
+
+
+@pytest.mark.parametrize(("offset", "begin"), [(0, 0), (16, 16), (8, 0), (0, 8), (3, 5), (32, 32)])
+def test_products_of_boxes_at_any_place(intent_provider: str, offset: int, begin: int) -> None:
+    """Whether or not the blocks divide where the boxes begin."""
+    a, b = (f32(name, 64, n).astype(np.float16) for name, n in (("a", 64), ("b", 16)))
+    c = np.zeros((32, 16), np.float32)
+    run(intent_provider, rare.product_at(offset, begin), {"a": a, "b": b, "c": c})
+    wide = (
+        a.astype(np.float64)[offset : offset + 32, begin : begin + 32]
+        @ b.astype(np.float64)[begin : begin + 32]
+    )
+    np.testing.assert_allclose(c, wide, rtol=1e-4, atol=1e-4)
+
+
+def test_renamed_after_it_was_spread(intent_provider: str) -> None:
+    """The axis that no value depends on stays implicit."""
+    x, y = f32("x", 8), np.zeros((8, 8), np.float32)
+    run(intent_provider, rare.renamed(), {"x": x, "y": y})
+    same(y, np.broadcast_to(x, (8, 8)))
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("limit", [3, 100])
+def test_combines_of_several_values_that_capture_one(intent_provider: str, count: int, limit: int) -> None:
+    """Values of the states come first, then the captures."""
+    x, y = np.array([1, 5, 2, 4, 0, -3, 5, 1], np.int32), np.zeros(count, np.int32)
+    run(intent_provider, rare.clipped(count), {"x": x, "y": y}, {"limit": limit})
+    same(y, np.array([min(5 * (k + 1), limit) for k in range(count)], np.int32))
+
+
+def test_combines_of_index_values(intent_provider: str) -> None:
+    """The last place of each row, and none."""
+    x = np.where(np.arange(16) % 5 == 2, f32("x", 4, 16) + 3, -1).astype(np.float32)
+    x[2] = -1
+    y = np.zeros(4, np.int64)
+    run(intent_provider, rare.last_place(), {"x": x, "y": y})
+    same(y, np.array([12, 12, -1, 12], np.int64))

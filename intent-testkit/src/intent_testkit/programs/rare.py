@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from intent.physical import Dim, Fragment, Program
+from intent.physical import Dim, Fragment, Program, ScalarParam
 from intent.types.dtypes import BY_NAME, F32, I32, I64
 from intent.types.extent import broadcast, call, ceildiv, const, floordiv, maximum, minimum, symbol
 from intent_testkit.programs.builder import Builder, view
@@ -136,3 +136,82 @@ def compared(trees: Sequence[Nested], size: int = 16) -> Program:
             b.store(y, [b.constant(k), i], b.op(outer, b.op(left, first, second), b.op(right, second, third)))
 
     return b.program("compared", [*views, y], b.segment([("one", const(1), 1)], body))
+
+
+def product_at(offset: int, begin: int, size: int = 16) -> Program:
+    """``c = a[offset:offset + 32, begin:begin + 32] @ b[begin:begin + 32]``, no lane masked; blocks of 16."""
+    m, n, k = Dim("m", size), Dim("n", size), Dim("k", size)
+    b = Builder(m, n, k)
+    x, y, z = view("a", "f16", "64 64"), view("b", "f16", f"64 {size}"), view("c", "f32", f"32 {size}", "out")
+
+    def body(pid: Fragment) -> None:
+        block = b.op("mul", pid, b.constant(size))
+        i = b.op("add", b.op("add", block, b.constant(offset)), b.lane(m))
+        j = b.lane(n)
+
+        def step(at: Fragment, acc: Fragment) -> Fragment:
+            p = b.op("add", at, b.lane(k))
+            return b.contract(b.load(x, i, p), b.load(y, p, j), k, dtype=F32, accumulator=acc)
+
+        start = b.broadcast(b.constant(0.0, F32), m, n)
+        ends = (b.constant(begin), b.constant(begin + 32), b.constant(size))
+        (acc,) = b.loop(*ends, [start], step, names=["at", "acc"])
+        b.store(z, [b.op("add", block, b.lane(m)), j], acc)
+
+    return b.program("product_at", [x, y, z], b.segment([("m", const(32), size)], body))
+
+
+def renamed(size: int = 8) -> Program:
+    """``y[i, j] = x[j]``: a row that is spread over ``m`` and then has its other axis renamed."""
+    m, n, k = Dim("m", size), Dim("n", size), Dim("k", size)
+    b = Builder(m, n, k)
+    x, y = view("x", "f32", str(size)), view("y", "f32", f"{size} {size}", "out")
+
+    def body(_: Fragment) -> None:
+        spread = b.broadcast(b.load(x, b.lane(n)), m)
+        b.store(y, [b.lane(m), b.lane(k)], b.rename(spread, n, k))
+
+    return b.program("renamed", [x, y], b.segment([("one", const(1), 1)], body))
+
+
+def clipped(count: int, size: int = 8) -> Program:
+    """The greatest values of ``count`` multiples of ``x``, none above ``limit``, by a combine that captures it."""
+    lane = Dim("n", size)
+    b = Builder(lane)
+    x, y = view("x", "i32", str(size)), view("y", "i32", str(count), "out")
+    limit = ScalarParam(name="limit", dtype=I32)
+
+    def body(_: Fragment) -> None:
+        value = b.load(x, b.lane(lane))
+        values = [b.op("mul", value, b.constant(k + 1, I32)) for k in range(count)]
+        most = b.argument("limit", I32)
+        states = [b.fragment(I32) for _ in range(2 * count)]
+
+        def combine(*given: Fragment) -> list[Fragment]:
+            first, second, captured = given[:count], given[count : 2 * count], given[2 * count]
+            greater = [b.op("maximum", p, q) for p, q in zip(first, second, strict=True)]
+            return [b.op("minimum", g, captured) for g in greater]
+
+        region = b.region([*states, b.fragment(I32, (), "most")], combine)
+        for k, found in enumerate(b.reduce_with(values, [lane], region, [most])):
+            b.store(y, [b.constant(k)], found)
+
+    return b.program("clipped", [x, y, limit], b.segment([("one", const(1), 1)], body))
+
+
+def last_place(size: int = 16) -> Program:
+    """Where the last positive value of each row of ``x`` stands, or -1: a combine of index values."""
+    lane = Dim("n", size)
+    b = Builder(lane)
+    x, y = view("x", "f32", f"M {size}"), view("y", "i64", "M", "out")
+
+    def body(row: Fragment) -> None:
+        value, place = b.load(x, row, b.lane(lane)), b.lane(lane)
+        positive = b.op("gt", value, b.constant(0.0, F32))
+        given = b.op("select", positive, place, b.broadcast(b.constant(-1), lane))
+        states = [b.fragment(given.dtype), b.fragment(given.dtype)]
+        region = b.region(states, lambda p, q: b.op("select", b.op("lt", p, q), q, p))
+        (last,) = b.reduce_with([given], [lane], region)
+        b.store(y, [row], b.cast(last, I64))
+
+    return b.program("last_place", [x, y], b.segment([("m", symbol("M"), 1)], body))
