@@ -15,11 +15,11 @@ from intent import kir
 from intent.construct import Analysis, GroupPlan, Plan, construct
 from intent.construct.groups import Group
 from intent.diagnostics import NotSupportedYet, PlanError
-from intent.kir.walk import walk
 from intent.planning.collisions import arranged
 from intent.planning.legal import bound_of, size_of
 from intent.planning.ragged import average, counted_axes
 from intent.planning.tiles import of_matrices
+from intent.planning.touched import contractions, producers
 from intent.provider import Capabilities
 
 __all__ = ["shareable", "shared_out", "with_split"]
@@ -79,13 +79,8 @@ def _dealt_out(plan: Plan, number: int, group: Group, analysis: Analysis, extent
 def _rows(analysis: Analysis, group: Group) -> set[str]:
     """Labels of the axes that products of matrices leave."""
     label = analysis.classes.label
-    wanted = {p for unit in group.units for p in unit.producers}
-    return {
-        label((op.result.id, k))
-        for op in walk(analysis.kernel.body)
-        if op.id in wanted and isinstance(op, kir.Contract) and of_matrices(op)
-        for k in range(op.result.rank)
-    }
+    products = contractions(analysis, group)
+    return {label((op.result.id, k)) for op in products for k in range(op.result.rank)}
 
 
 def with_split(plan: Plan, number: int, label: str, count: int, analysis: Analysis) -> Plan | None:
@@ -138,10 +133,7 @@ def _longest(
 def _reduced(analysis: Analysis, group: Group) -> Iterator[tuple[str, kir.Op]]:
     """The outermost axis that each reduction of the group walks. Products of matrices have better use for instances."""
     label = analysis.classes.label
-    wanted = {p for unit in group.units for p in unit.producers}
-    for op in walk(analysis.kernel.body):
-        if op.id not in wanted:
-            continue
+    for op in producers(analysis, group):
         match op:
             case kir.Reduce():
                 yield label((op.operands[0].id, min(op.axes))), op
