@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-_BORDER: Final = "a launch at the very border gets the wide text: slower, and as right"
 _ZERO: Final = "0 stands in parentheses"
 
 EMITTED: Final[dict[str, str]] = {
-    "provider.emission.signature:Signature.small:blur-bound:0": _BORDER,
-    "provider.emission.signature:Signature.small:blur-bound:1": _BORDER,
-    "provider.emission.signature:Signature.small:blur-bound:2": _BORDER,
     "intent_provider_triton.emit.literals:literal:blur-bound:0": _ZERO,
     "intent_provider_triton.emit.literals:_float_literal:blur-bound:0": "only infinities and NaN get there",
     "intent_provider_triton.emit.literals:_float_literal:blur-bound:1": _ZERO,

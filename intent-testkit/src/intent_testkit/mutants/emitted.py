@@ -39,6 +39,7 @@ TEXTS, EACH = 16, 2
 """Most other texts of one mutant that are run, and most of one case."""
 TESTS: Final = 50
 """Most tests of one mutant that are run."""
+REFUSED: Final = "refused "
 CODES: Final = 3
 """Most other texts of one mutant whose code is compared."""
 MOST: Final = 240
@@ -85,12 +86,18 @@ class Emitted:
         resource.setrlimit(resource.RLIMIT_CPU, (MOST, MOST))
         put_in(mutant)
         noticed, changed = self._texts_tried([name for name in names if "::" not in name])
+        programs = [given.program for _, given in changed]
         tests = 0
         if noticed is None:
-            noticed, tests = self._tests_tried([name for name in names if "::" in name])
+            telling = list(islice(filter(self._is_told_by, (n for n in names if "::" in n)), TESTS))
+            if telling:
+                noticed, tests = failure(telling, self.provider, seconds=LONG)
+            programs += (
+                [program for test in telling for program in self._otherwise(test)] if not noticed else []
+            )
         other = len({name for name, _ in changed})
         outcome = Outcome(mutant=mutant, noticed=noticed, cases=len(names), tests=tests, other=other)
-        return outcome if noticed or not changed else self._compared(outcome, [g for _, g in changed])
+        return outcome if noticed or not programs else self._compared(outcome, programs)
 
     def _texts_tried(self, names: Sequence[str]) -> tuple[str | None, list[tuple[str, Given]]]:
         """What failed, and which programs had another text until then."""
@@ -112,16 +119,17 @@ class Emitted:
             noticed = f"{name}: {type(error).__name__}: {' '.join(str(error).split())[:160]}"
         return noticed, changed
 
-    def _tests_tried(self, names: Sequence[str]) -> tuple[str | None, int]:
-        """What failed of the tests that spell something otherwise, or spell no program but run the line."""
-        telling = list(islice(filter(self._is_told_by, names), TESTS))
-        return failure(telling, self.provider, seconds=LONG) if telling else (None, 0)
-
     def _is_told_by(self, test: str) -> bool:
+        """Whether a test spells something otherwise, or spells no program but runs the line."""
         try:
             return not self.given[test] or self.spelled(test) != self.texts[test]
         except Exception:  # noqa: BLE001 -- the test that spells this program will say
             return True
+
+    def _otherwise(self, test: str) -> list[Program]:
+        """The programs of a test that are spelled otherwise, and not refused."""
+        now = zip(self.given[test], self.spelled(test), self.texts[test], strict=True)
+        return [program for program, text, right in now if text != right and not text.startswith(REFUSED)]
 
     def _check(self, given: Given) -> None:
         case = given.point.case
@@ -131,10 +139,9 @@ class Emitted:
             )
             run(given.point, artifact, place)
 
-    def _compared(self, outcome: Outcome, changed: Sequence[Given]) -> Outcome:
+    def _compared(self, outcome: Outcome, changed: Sequence[Program]) -> Outcome:
         """Whether other texts compile to the same code, or to code that costs more and nothing less."""
-        step = -(-len(changed) // CODES)
-        programs = [given.program for given in changed[::step]]
+        programs = changed[:: -(-len(changed) // CODES)]
         try:
             wrong = [code_of(self.provider, program) for program in programs]
             put_in(replace(outcome.mutant, source=outcome.mutant.original, original=outcome.mutant.source))
@@ -153,10 +160,10 @@ class Emitted:
 
 def _digest(provider: str, program: Program) -> str:
     try:
-        text = repr(said(provider, program))
+        text, begin = repr(said(provider, program)), ""
     except CapabilityError as error:  # what a test expects
-        text = str(error)
-    return hashlib.sha256(text.encode()).hexdigest()[:24]
+        text, begin = str(error), REFUSED
+    return begin + hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
 def watch(
