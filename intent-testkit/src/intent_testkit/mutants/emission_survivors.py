@@ -16,6 +16,5 @@ EMITTED: Final[dict[str, str]] = {
     "intent_provider_cutile.emit.kernel:KernelEmitter.emit:forget-filter:0": (
         "an array that only a comment names gets a line that the compiler drops"
     ),
-    "intent_provider_cutile.emit.histogram:_product:shift-segment:0": "either half may be the longer one",
 }
 """By name of the mutant."""
