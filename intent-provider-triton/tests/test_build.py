@@ -162,3 +162,8 @@ def test_buffers_elsewhere_than_in_the_workspace_are_refused(storage):
     program = b.program("held", [], b.segment([("one", const(1), 1)], lambda _: b.alloc(held)))
     with pytest.raises(CapabilityError, match=f"buffers in {storage}"):
         PROVIDER.serialize(program)
+
+
+def test_products_that_no_block_holds_are_refused():
+    with pytest.raises(CapabilityError, match=r"a product of f64 fragments this large[\s\S]*2097152 lanes"):
+        PROVIDER.serialize(whole.matmul(128, 128, 128, "f64", "f64"))
