@@ -30,7 +30,7 @@ from intent.construct.emission import DimOrder
 from intent.construct.facts import Facts
 from intent.construct.frame import Frame, constant_binding
 from intent.construct.groups import Group
-from intent.construct.parts import Share
+from intent.construct.parts import Share, checked
 from intent.construct.plan import GroupPlan, Plan
 from intent.construct.point import Point
 from intent.construct.program_space import decode
@@ -180,9 +180,7 @@ def _segment(c: Context, number: int, group: Group, plan: GroupPlan, offset: Ext
         frame.bindings[param.value.id] = constant_binding(Point(fragment, low=bound, high=bound))
     team = local
     if plan.split is not None:
-        label, count = plan.split
-        if count < 2:
-            raise PlanError(f"{label} is shared out among {count} instances; it takes two or more")
+        label, count = checked(plan.split)
         team, part = e.index(0), local
         if axes:
             team = e.pointwise("floordiv", local, e.index(count))

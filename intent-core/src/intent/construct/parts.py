@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from intent import physical as ph
+from intent.diagnostics import PlanError
 from intent.types import Extent
 from intent.types.extent import ceildiv, const
 
@@ -19,6 +20,21 @@ if TYPE_CHECKING:
     from intent.construct.frame import Frame
 
 Values = tuple[ph.Fragment, ...]
+
+MOST: Final = (1 << 31) - 1
+"""Most parts of an axis: the count of those that have arrived is an ``i32``."""
+
+
+def checked(split: tuple[str, int]) -> tuple[str, int]:
+    """The label and the number of parts that a plan names.
+
+    Raises:
+        PlanError: The second is no number of instances.
+    """
+    label, count = split
+    if type(count) is not int or not 2 <= count <= MOST:
+        raise PlanError(f"{label} is shared out among {count!r} instances; it takes an int from 2 to {MOST}")
+    return label, count
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,10 +81,7 @@ class Share:
         if blocks.launch_visible:
             return c.extent(blocks * const(block), frame).fragment
         emitter = c.emitter
-        # Data may say anything; within what the launch sees, indices stay short and divisions plain.
-        most = c.analysis.upper_bound(e)
-        if most is not None:
-            end = emitter.pointwise("minimum", end, c.extent(most, frame).fragment)
+        # Data may say anything; of what is not negative divisions are plain.
         end = emitter.pointwise("maximum", end, emitter.index(0))
         up = emitter.pointwise("add", end, emitter.index(block * self.count - 1))
         whole = emitter.pointwise("floordiv", up, emitter.index(block * self.count))
