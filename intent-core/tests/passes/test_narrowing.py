@@ -7,6 +7,7 @@ import pytest
 
 import intent
 import intent.language as I
+import intent.physical as ph
 
 SIZES = (0, 1, 7, 8, 9, 21, 32)
 BLOCKS = {"axis": 4, "axis_M": 8, "axis_N": 4}
@@ -189,3 +190,21 @@ def test_bounds_from_wide_integers_are_indices():
     x, y = np.array([[2, 0], [1, 2]], np.int64), np.zeros((), np.int32)
     intent.compile(bins_of_carried, "reference")(x, y)
     assert y == 4
+
+
+@intent.kernel
+def counts_of_prefix(x: I.In[I.i32, ("N",)], m: I.i32, y: I.Out[I.i32, (32,)]):
+    places = I.indices(I.domain(0, x.shape[0]))
+    y[...] = I.histogram(x[...], bins=32, valid=places < I.cast(m, I.index))
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_a_histogram_of_a_prefix_walks_the_prefix(stages, rng, n):
+    x, m = rng.integers(0, 32, n).astype(np.int32), n // 2
+    wanted = np.bincount(x[:m], minlength=32)
+    arguments = {"x": x, "m": m, "y": np.full(32, 7, np.int32)}
+    made = stages(counts_of_prefix, {"axis_N": 4}, arguments, {"y": wanted}, inside=("n32",))
+    assert made.ops(ph.Histogram)
+    assert made.changed("narrowing")
+    (before,), (after, *_) = made.loops("constructed"), made.loops("narrowing")
+    assert before.end != after.end

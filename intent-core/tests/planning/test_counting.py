@@ -1,0 +1,96 @@
+"""Default plans of histograms: bins in lanes where the target counts so many at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import intent
+import intent.language as I
+from intent.construct import analyze, resident, serial
+from intent.frontend import lower
+from intent.planning import default_plan, random_plan
+from intent.provider import PlanTable, Walk, settings
+from intent.provider.registry import registry
+
+TABLE = PlanTable(
+    warps="num_warps",
+    warp_counts=(1, 2, 4, 8),
+    counting=Walk(block=512, knobs=settings(num_warps=8)),
+    counting_parts=6,
+)
+CAPABILITIES = replace(
+    registry().get("reference").capabilities, plans=TABLE, histogram=1024, atomics=frozenset()
+)
+
+
+@intent.kernel
+def counts(x: I.In[I.i32, ("N",)], y: I.Out[I.i32, ("K",)]):
+    y[...] = I.histogram(x[...], bins=y.shape[0])
+
+
+@intent.kernel
+def rows(x: I.In[I.i32, ("M", "N")], y: I.Out[I.i32, ("M", 40)]):
+    for i in I.parallel(I.domain(0, x.shape[0])):
+        y[i, :] = I.histogram(x[i, :], bins=40)
+
+
+@intent.kernel
+def planes(x: I.In[I.i32, ("M", "N")], y: I.Out[I.i32, ("K",)]):
+    y[...] = I.cumsum(I.histogram(x[...], bins=y.shape[0]), axis=0)
+
+
+def plan_of(kernel, capabilities=CAPABILITIES, **extents):
+    return default_plan(lower(kernel), capabilities, extents)
+
+
+def test_all_bins_are_in_lanes_and_values_in_blocks():
+    plan = plan_of(counts, N=512 * 100 + 1, K=1000)
+    (group,) = plan.groups
+    assert group.instance == ()
+    assert dict(group.inner) == {"axis_N": serial(512), "axis_K": resident(1024)}
+    assert group.split == ("axis_N", 6)
+    assert dict(plan.knobs) == {"num_warps": 8}
+
+
+def test_few_values_are_counted_at_once():
+    (group,) = plan_of(counts, N=300, K=1000).groups
+    assert group.traversal("axis_N") == resident(512)
+    assert group.split is None
+
+
+@pytest.mark.parametrize("atomics", [frozenset(), frozenset({("add", "i32")})])
+def test_more_bins_than_the_target_counts_are_spread_over_instances(atomics):
+    many = replace(CAPABILITIES, histogram=0, atomics=atomics)
+    (group,) = plan_of(counts, many, N=1 << 20, K=5000).groups
+    assert group.block("axis_K") is not None
+    (group,) = plan_of(counts, many, N=1 << 20, K=1000).groups
+    assert (group.block("axis_K") is None) == bool(atomics)
+
+
+def test_bins_whose_number_is_unknown_are_spread_over_instances():
+    (group,) = default_plan(lower(counts), CAPABILITIES, None).groups
+    assert group.block("axis_K") is not None
+
+
+def test_a_row_is_an_instance():
+    (group,) = plan_of(rows, M=100, N=3000).groups
+    assert group.instance == (("axis", 1),)
+    assert resident(64) in dict(group.inner).values()
+
+
+def test_the_last_axis_has_the_lanes():
+    (group,) = plan_of(planes, M=100, N=3000, K=16).groups
+    assert (group.traversal("axis_M"), group.traversal("axis_N")) == (serial(1), serial(512))
+    (group,) = plan_of(planes, M=100, N=100, K=16).groups
+    assert (group.traversal("axis_M"), group.traversal("axis_N")) == (serial(4), resident(128))
+
+
+def test_random_plans_have_bins_in_lanes_and_on_instances():
+    analysis, rng = analyze(lower(counts)), np.random.default_rng(1)
+    found = [random_plan(analysis, CAPABILITIES, rng, {"N": 100, "K": 20}).groups[0] for _ in range(30)]
+    inside = [g for g in found if g.block("axis_K") is None]
+    assert 5 < len(inside) < 25
+    assert {g.traversal("axis_K").mode for g in inside} == {"resident", "serial"}
