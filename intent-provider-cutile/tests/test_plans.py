@@ -13,7 +13,7 @@ from intent.construct import analyze, serial
 from intent.frontend import lower
 from intent.planning import default_plan
 from intent_provider_cutile.capabilities import CAPABILITIES
-from intent_testkit.kernels import attention, matmul, scans, softmax, workloads
+from intent_testkit.kernels import attention, matmul, products, scans, softmax, workloads
 
 RNG = np.random.default_rng(11)
 RELAXED = intent.CompileOptions(numerics="relaxed_normalization")
@@ -99,3 +99,11 @@ def test_rows_of_a_sparse_matrix_share_an_instance():
 @pytest.mark.parametrize(("n", "online"), [(32768, False), (131072, True)])
 def test_rows_beyond_the_cache_are_normalised_in_one_pass(n, online):
     assert planned(softmax.softmax_bf16, M=4096, N=n).online is online
+
+
+@pytest.mark.parametrize(
+    ("kernel", "knobs"), [(products.grouped_matmul_bf16, {}), (matmul.matmul_bf16, {"occupancy": 2})]
+)
+def test_rows_that_data_counts_have_a_multiprocessor_to_themselves(kernel, knobs):
+    plan = planned(kernel, N=16384, K=4096, G=16, E=4096, P=17, M=16384)
+    assert dict(plan.knobs) == knobs

@@ -129,3 +129,10 @@ def test_a_few_rows_may_have_a_chain_of_their_own():
     few = ChainTile(rows=16, walked=32, most=16)
     table = replace(TABLE, chains=(few, *TABLE.chains))
     assert [table.chain_tile(64, rows, masked=True) for rows in (1, 16, 17)] == [few, few, table.chains[1]]
+
+
+def test_a_tile_may_be_for_rows_that_data_counts_or_for_the_others():
+    plain, masked = MatrixTile(counted=False, rows=256), MatrixTile()
+    table = PlanTable(matrix=(plain, masked))
+    assert table.matrix_tile((1, 4096, 4096)) == plain
+    assert table.matrix_tile((1, 4096, 4096), counted=True) == masked

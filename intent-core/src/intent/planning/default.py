@@ -222,9 +222,10 @@ class _Planner:
         inside = self._rows_inside(group, matrix)
         columns = inside[1] if inside else sizes[matrix[1]] if len(matrix) == 2 else 1
         batch = prod(max(1, sizes[a.label]) for a in group.axes if a.owned and a.label not in matrix)
+        shape = (batch, sizes[matrix[0]], columns)
         tile = min(
             (
-                tile_of(op, self.capabilities, (batch, sizes[matrix[0]], columns), len(products))
+                tile_of(op, self.capabilities, shape, len(products), counted=inside is not None)
                 for op in products
             ),
             key=lambda t: t.rows * t.columns,

@@ -24,11 +24,19 @@ def narrow(op: kir.Contract, capabilities: Capabilities) -> bool:
 
 
 def tile_of(
-    op: kir.Contract, capabilities: Capabilities, shape: tuple[int, int, int], products: int = 1
+    op: kir.Contract,
+    capabilities: Capabilities,
+    shape: tuple[int, int, int],
+    products: int = 1,
+    *,
+    counted: bool = False,
 ) -> MatrixTile:
-    """The tile for results of ``shape`` (batch, rows, columns), of which an instance may hold ``products``."""
+    """The tile for results of ``shape`` (batch, rows, columns), of which an instance may hold ``products``.
+
+    ``counted``: whether only data says how many rows there are.
+    """
     if narrow(op, capabilities):
-        return capabilities.plans.matrix_tile(shape, op.lhs.dtype.bits, products)
+        return capabilities.plans.matrix_tile(shape, op.lhs.dtype.bits, products, counted=counted)
     if native(op, capabilities):
         return capabilities.plans.exact_tile(shape, op.lhs.dtype.bits, products)
     return replace(SPELLED_OUT, knobs=capabilities.plans.exact.knobs)

@@ -23,7 +23,8 @@ class MatrixTile:
     """One step of a product of 8- or 16-bit matrices: ``rows`` x ``columns`` results over ``summed`` elements.
 
     For operands of at least ``bits`` bits and products with at least ``least`` rows and columns that have at least
-    ``tiles`` such tiles. ``whole``: the longest axis that is summed at once.
+    ``tiles`` such tiles. ``whole``: the longest axis that is summed at once. ``counted``: with or without rows of which
+    only data says how many there are (None: either); reads of those are masked and begin anywhere.
     """
 
     rows: int = 128
@@ -33,6 +34,7 @@ class MatrixTile:
     bits: int = 8
     least: int = 0
     tiles: int = 0
+    counted: bool | None = None
     knobs: Knobs = ()
 
 
@@ -41,8 +43,9 @@ class ChainTile:
     """One step of two products of which the second sums the first one's results (attention).
 
     An instance owns ``rows`` and walks the other axis in blocks of ``walked``. For heads of at most ``head`` elements,
-    at least ``least`` rows and at most ``most`` (a few heads of one new token); ``masked``: with or without a comparison between rows and walked axis (None: either). A
-    mask splits the walk into blocks with and without it: with more rows than ``walked``, more blocks meet the mask.
+    at least ``least`` rows and at most ``most`` (a few heads of one new token); ``masked``: with or without a
+    comparison between rows and walked axis (None: either). A mask splits the walk into blocks with and without it: with
+    more rows than ``walked``, more blocks meet the mask.
     """
 
     rows: int = 128
@@ -127,17 +130,19 @@ class PlanTable:
     square: int = 64
     narrow_square: int = 64
 
-    def matrix_tile(self, shape: tuple[int, int, int], bits: int = 16, products: int = 1) -> MatrixTile:
+    def matrix_tile(
+        self, shape: tuple[int, int, int], bits: int = 16, products: int = 1, *, counted: bool = False
+    ) -> MatrixTile:
         """The tile for results of ``shape`` (batch, rows, columns) from operands of ``bits`` bits.
 
-        ``products``: how many such results an instance may hold.
+        ``products``: how many such results an instance may hold. ``counted``: whether data counts their rows.
         """
         batch, rows, columns = shape
         largest = max(t.rows * t.columns for t in self.matrix)
         for tile in self.matrix:
             tiles = batch * -(-rows // tile.rows) * -(-columns // tile.columns)
             held = tile.rows * tile.columns * products
-            fits = bits >= tile.bits and min(rows, columns) >= tile.least
+            fits = bits >= tile.bits and min(rows, columns) >= tile.least and tile.counted in (None, counted)
             if fits and tiles >= tile.tiles and held <= largest:
                 return tile
         return self.matrix[-1]
