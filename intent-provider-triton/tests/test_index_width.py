@@ -59,9 +59,11 @@ def test_workspace_offsets_are_64_bit_in_the_text():
     assert "pid.to(tl.int64) * 32" in text
 
 
-def test_data_derived_indices_stay_64_bit():
+def test_data_derived_indices_are_compared_in_64_bits_and_address_in_index():
+    """Where they are in bounds they fit what the extents fit; elsewhere nothing is accessed."""
     text = emit(whole.gather(index="i64")).text
-    assert "row.to" not in text  # loaded as int64 and used as such
+    assert "mask=(row >= 0) & inside" in text
+    assert "table + row.to(INDEX) * table_stride_0" in text
     assert planned(whole.gather(index="i64"), V=100, D=20, N=30)
 
 

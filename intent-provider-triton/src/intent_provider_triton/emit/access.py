@@ -73,7 +73,7 @@ def shaped(pointer: Value, dims: Sequence[Dim]) -> Value:
 
 def pointer_of(body: Body, source: View | Buffer, coordinates: Sequence[Fragment]) -> Value:
     """Base plus coordinate times stride for each axis, broadcast over the union of the coordinates' dims."""
-    values = [body.use(c) for c in coordinates]
+    values = [_short(body.use(c)) for c in coordinates]
     dims = union_dims(body.context.order, values)
     text = body.view_pointer(source)
     if isinstance(source, Buffer):
@@ -99,6 +99,13 @@ def _offset(body: Body, source: View | Buffer, axis: int, coordinate: Fragment, 
     if stride.literal:
         value = _roomy(body, coordinate, value, int(stride.text))
     return f"{value.at(Prec.PRODUCT)} * {stride.at(Prec.UNARY)}"
+
+
+def _short(value: Value) -> Value:
+    """A coordinate in INDEX: where a lane accesses anything it is in bounds, whatever was computed on the way."""
+    if value.width is not Width.LONG or value.literal:
+        return value
+    return replace(value, text=f"{value.atom}.to(INDEX)", prec=Prec.ATOM, width=Width.INDEX)
 
 
 def _roomy(body: Body, coordinate: Fragment, value: Value, stride: int) -> Value:
