@@ -6,8 +6,13 @@ and 510 causal, eight warps in one block 490 and 458. Row softmax of bf16: 32 el
 12345 f32 in a row held at once 2.0, walked in blocks of 4096 with eight warps 3.0. Transposes with eight warps: f32 in
 squares of 64 at 4.0 TB/s, f16 in squares of 128 at 3.9 where 64 gives 3.7.
 
-The README says why 256-wide tiles need eight warps, why rows keep away from TMA, and why fp8 sums stay exact. No plan
-here spills, which ``cuobjdump --dump-resource-usage`` shows of a build; a higher occupancy would, without a word.
+Running sums of rows of 32768 f32: blocks of 2048 with four instances on a multiprocessor 3.7 TB/s; of 4096 with eight
+warps the scan takes 201 registers, and one instance reaches 2.2. Softmax of rows of 131072 bf16 in one pass at
+four instances 2.6, in two passes 2.0. Rows of 32 entries of a sparse matrix: eight side by side in 64 registers 14 us,
+where sixteen take 27 with the registers they ask for, and one row an instance 317.
+
+The README says why 256-wide tiles need eight warps, why rows keep away from TMA, and why fp8 sums stay exact. What
+spills, ``cuobjdump --dump-resource-usage`` shows of a build: too high an occupancy does it without a word.
 """
 
 from __future__ import annotations
