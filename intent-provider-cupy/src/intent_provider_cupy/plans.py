@@ -12,7 +12,7 @@ _LONG_HEAD = settings(num_warps=8, num_stages=2)
 # What is kept of a row leaves room for three blocks a multiprocessor, or two, or one.
 _WALKS: Final = (
     Walk(row=65536, written=False, block=8192, knobs=settings(num_warps=8)),
-    Walk(written=False, block=8192, knobs=settings(num_warps=8, kept_kilobytes=96)),
+    Walk(written=False, block=8192, knobs=settings(num_warps=16, kept_kilobytes=96)),
     Walk(row=32768, block=8192, knobs=settings(num_warps=16, kept_kilobytes=64), online=False),
     Walk(row=65536, block=8192, knobs=settings(num_warps=16, kept_kilobytes=96), online=False),
     Walk(block=16384, knobs=settings(num_warps=32, kept_kilobytes=192)),
