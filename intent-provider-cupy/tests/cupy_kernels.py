@@ -104,3 +104,24 @@ def kernel_text(artifact):
     text = source if isinstance(source, str) else source.text
     head, rest = text.split(LAYOUT_END, 1)
     return f"{head}{LAYOUT_END}\n\n{rest[rest.index(HEAD) :]}"
+
+
+def compiler_log(artifact):
+    """What the compiler for Hopper says about the kernel in the layout in which everything divides."""
+    from cuda.bindings import nvrtc
+
+    from intent_provider_cupy.build import OPTIONS
+    from intent_provider_cupy.emit import emit
+    from intent_provider_cupy.emit.interface import default_layout, specialised
+
+    emitted = emit(artifact.program)
+    layout = default_layout(emitted.signature)
+    layout = replace(layout, divisors=tuple((name, 16) for name, _ in layout.divisors))
+    text = specialised(emitted.text, emitted.signature, layout)
+    _, program = nvrtc.nvrtcCreateProgram(text.encode(), b"kernel.cu", 0, [], [])
+    options = [b"--gpu-architecture=sm_90a", b"--ptxas-options=-v", *(o.encode() for o in OPTIONS)]
+    assert not nvrtc.nvrtcCompileProgram(program, len(options), options)[0]
+    log = b" " * nvrtc.nvrtcGetProgramLogSize(program)[1]
+    nvrtc.nvrtcGetProgramLog(program, log)
+    nvrtc.nvrtcDestroyProgram(program)
+    return log.decode()

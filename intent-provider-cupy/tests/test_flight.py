@@ -112,9 +112,9 @@ def _attention(causal):
     return q, k, v, weights / weights.sum(-1, keepdims=True) @ v.astype(np.float64)
 
 
-def _compiled_attention(causal):
+def _compiled_attention(causal, rows=96, head=32):
     capabilities = plugin.intent_provider().capabilities
-    sizes = {"B": 1, "H": 2, "M": 96, "N": 96, "D": 32}
+    sizes = {"B": 1, "H": 2, "M": rows, "N": rows, "D": head}
     plan = default_plan(analyze(lower(attention.attention_forward, {"CAUSAL": causal})), capabilities, sizes)
     return intent.compile(
         attention.attention_forward, provider="cupy", plan=plan, constexprs={"CAUSAL": causal},
@@ -126,12 +126,40 @@ def _compiled_attention(causal):
 def test_what_does_not_read_results_need_not_wait_for_them(causal, choice):
     artifact = _compiled_attention(causal)
     text = kernels.kernel_text(artifact)
-    made, wait = text.index("it_begin_groups(sum_2);"), text.index("it_wait_groups(sum_2);")
+    made, wait = text.index("it_begin_groups(sum_2"), text.index("it_wait_groups(sum_2);")
     assert "it_sum_of_lanes(" in text[made:wait], "the sums of the weights"
     q, k, v, wanted = _attention(causal)
     o = np.full(q.shape, np.nan, ml_dtypes.bfloat16)
     artifact(q, k, v, o)
     np.testing.assert_allclose(o.astype(np.float64), wanted, rtol=2e-2, atol=1e-2)
+
+
+def test_strips_of_rows_take_turns():
+    """While one strip's weights are made, groups are at the next strip's logits and the last one's results."""
+    text = kernels.kernel_text(_compiled_attention(False))
+    head, strips = text.split("it_each(strip, 2) {")
+    assert "it_each(tile_m, 2) {" in head
+    assert "if constexpr (it_groups) it_leave_groups<1>(sum[2 * strip], sum[2 * strip + 1]);" in strips
+    assert "it_part(axis_M_r, 2 * strip, 2) it_each(axis_r, " in strips
+    assert "it_each(strip" not in kernels.kernel_text(_compiled_attention(True)), "one strip has no other"
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("head", [64, 128])
+def test_products_of_rows_in_registers_follow_one_another(causal, head):
+    """The compiler lets each wait for the one before if registers that they read are written in between."""
+    log = kernels.compiler_log(_compiled_attention(causal, rows=4096, head=head))
+    assert " 0 bytes spill stores" in log
+    assert "serialized" not in log
+    assert "injected" not in log
+
+
+def test_a_strip_that_is_read_before_it_is_there(monkeypatch):
+    _changed(monkeypatch, "it_leave_groups<1>(sum[2 * strip]", "it_leave_groups<2>(sum[2 * strip]")
+    q, k, v, wanted = _attention(False)
+    o = np.full(q.shape, np.nan, ml_dtypes.bfloat16)
+    _compiled_attention(False)(q, k, v, o)
+    assert not np.allclose(o.astype(np.float64), wanted, rtol=2e-2, atol=1e-2)
 
 
 def test_results_that_nobody_waits_for(monkeypatch):

@@ -52,6 +52,7 @@ from intent_provider_cupy.emit import (
     pointwise,
     reduce,
     scan,
+    strips,
 )
 from intent_provider_cupy.emit.context import Context, Run
 from intent_provider_cupy.emit.hazards import Hazards
@@ -87,6 +88,10 @@ class Body:
         """Operands that stand in a tile: the tile, and the text ("... + ") of where among its copies, or ""."""
         self.flying: dict[int, int] = {}
         """Contractions of the loop at hand that are still under way in its next pass, with their carries' numbers."""
+        self.strips: strips.Strips | None = None
+        """The two products that are being written strip by strip."""
+        self.behind: Callable[[], None] = lambda: None
+        """What writes the second of them where there are no groups."""
         self.arrivals: dict[int, str] = {}
         """Results that groups are still at, with the statement that waits for them."""
         self.copies: dict[int, Callable[[], None]] = {}
@@ -274,10 +279,15 @@ class Body:
         before = dict(self.staged)
         with self.context.scratch.stage():
             kept.find(self, region)
+            both = strips.strips_of(self, region)
+            written = strips.without(region.ops, both) if both is not None else set()
             for op in region.ops:
-                if self.usage.live(op) and op.id not in self.hidden:
+                if self.usage.live(op) and op.id not in self.hidden | written:
                     self.arrive(op)
-                    self.op(op)
+                    if both is not None and op is both.first:
+                        strips.write(self, both)
+                    else:
+                        self.op(op)
             self.arrive()
         self.staged = before
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from intent.physical import Dim
@@ -54,8 +55,11 @@ def _wide(tile: Tile) -> bool:
     return tile.width * tile.element_bytes >= _LEAST_BYTES
 
 
-def start(body: Body, product: Product, rows: Operand, columns: Placed, sums: Variable, table: Table) -> None:
-    """Set the products under way."""
+def start(
+    body: Body, product: Product, rows: Operand, columns: Placed, sums: Variable, table: Table, *,
+    strip: str | None = None, apart: bool = False,
+) -> None:  # fmt: skip
+    """Set the products under way: all, the ``strip`` whose first row's register this is, or each strip ``apart``."""
     m, n = product.row_dim, product.column_dim
     fresh, line = body.context.namer.fresh, body.writer.line
     step, i = fresh("step_k"), fresh("tile_m")
@@ -66,18 +70,39 @@ def start(body: Body, product: Product, rows: Operand, columns: Placed, sums: Va
         left = _matrix(body, rows, m, table, (f"{i} * {GROUP_ROWS}", f"{step} * {product.depth}"))
         flags.append(_turned(rows, m))
     else:
-        left = fresh("a")
-        setup = f"{columns.tile.type} {left}[8]; "
-        setup += f"it_rows({left}, {rows.name}[2 * {i}], {rows.name}[2 * {i} + 1], {step}); "
+        # Ready before the products begin: a register that is written between them lets each wait for the one before.
+        held, which = fresh("a"), fresh("tile_m")
+        count = k.size // product.depth
+        which, head = (
+            (i, "") if strip is not None else (which, f"it_each({which}, {table.registers(m) // 2}) ")
+        )
+        line(f"{columns.tile.type} {held}[{table.registers(m) // 2}][{count}][8];")
+        setup = f"{head}it_each({step}, {count}) "
+        setup += f"it_rows({held}[{which}][{step}], {rows.name}[2 * {which}], {rows.name}[2 * {which} + 1], {step});"
+        left = f"{held}[{i}][{step}]"
     flags += [_turned(columns, n), columns.tile.type]
-    line("it_follow_groups();" if product.op.id in body.flying else f"it_begin_groups({sums.name});")
-    line(f"it_each({step}, {k.size // product.depth}) it_each({i}, {table.registers(m) // 2}) {{")
-    with body.writer.block():
-        if setup:
-            line(setup.strip())
-        into = f"{sums.name}[2 * {i}], {sums.name}[2 * {i} + 1]"
-        line(f"it_multiply<{', '.join(flags)}>({into}, {left}, {right});")
-    line("it_commit_groups();")
+    into = f"{sums.name}[2 * {i}], {sums.name}[2 * {i} + 1]"
+    if strip is not None:
+        line(f"const int {i} = ({strip}) / 2;")
+    if setup:
+        line(setup)
+        line(
+            f"it_hold({held}[{i}]);"
+            if strip is not None
+            else f"it_each({i}, {table.registers(m) // 2}) it_hold({held}[{i}]);"
+        )
+    if strip is not None:
+        line(f"it_begin_groups({into});")
+    else:
+        line("it_follow_groups();" if product.op.id in body.flying else f"it_begin_groups({sums.name});")
+    steps, strips = f"it_each({step}, {k.size // product.depth})", f"it_each({i}, {table.registers(m) // 2})"
+    if apart:
+        line(f"{strips} {{")
+    with body.writer.block() if apart else nullcontext():
+        line(f"{steps} {{" if strip is not None or apart else f"{steps} {strips} {{")
+        with body.writer.block():
+            line(f"it_multiply<{', '.join(flags)}>({into}, {left}, {right});")
+        line("it_commit_groups();")
 
 
 def _matrix(body: Body, placed: Placed, free: Dim, table: Table, moves: tuple[str, str]) -> str:

@@ -31,6 +31,19 @@ class Variable:
 
 
 @dataclass(kw_only=True)
+class Strip:
+    """The registers of a dim that statements are written for: ``count`` from ``first`` on.
+
+    Arrays are declared at line ``at`` of the text, before them.
+    """
+
+    dim: Dim
+    first: str
+    count: int
+    at: int
+
+
+@dataclass(kw_only=True)
 class _Line:
     text: str
     span: Span
@@ -63,6 +76,7 @@ class Loops:
         self._counter = counter
         self._open: list[_Loop] = []
         self._variables: dict[int, Variable] = {}
+        self.strip: Strip | None = None
 
     def variable(self, name: str, type_: str, dims: tuple[Dim, ...]) -> Variable:
         """A new variable; nothing is written."""
@@ -119,11 +133,22 @@ class Loops:
 
     def declare(self, variable: Variable, table: Table | None) -> None:
         """Declare a variable that statements assign later."""
-        self.writer.line(f"{variable.type} {variable.name}{self._sizes(variable, table)};")
+        text = f"{variable.type} {variable.name}{self._sizes(variable, table)};"
+        if self.strip is None:
+            self.writer.line(text)
+            return
+        depth = len(self.writer.lines[self.strip.at]) - len(self.writer.lines[self.strip.at].lstrip())
+        self.writer.lines.insert(self.strip.at, " " * depth + text)
+        self.strip.at += 1
 
     def open_loops(self, dims: Iterable[Dim], table: Table) -> str:
         """The heads of the loops over the registers of the dims, without the brace."""
-        return " ".join(f"it_each({self._counter(d)}, {table.registers(d)})" for d in dims)
+        return " ".join(self._head(d, table) for d in dims)
+
+    def _head(self, dim: Dim, table: Table) -> str:
+        if self.strip is not None and self.strip.dim == dim:
+            return f"it_part({self._counter(dim)}, {self.strip.first}, {self.strip.count})"
+        return f"it_each({self._counter(dim)}, {table.registers(dim)})"
 
     def mentioned(self, text: str) -> set[int]:
         """The ids of the variables that a text mentions."""

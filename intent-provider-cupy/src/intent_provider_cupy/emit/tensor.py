@@ -46,6 +46,9 @@ def multiply(body: Body, product: Product, sums: Variable, table: Table, *, late
         body.copies_of(product.op)
         warps(body, product, rows, columns, sums, table)
         return False
+    if body.strips is not None and late and not fresh:
+        _in_strips(body, product, rows, columns, sums, table)
+        return True
     late = late and not fresh and product.op.id not in body.copies and product.op.id not in body.flying
     body.flush()
     body.writer.line("if constexpr (it_groups) {")
@@ -63,6 +66,27 @@ def multiply(body: Body, product: Product, sums: Variable, table: Table, *, late
     with body.writer.block():
         warps(body, product, rows, columns, sums, table)
     return False
+
+
+def _in_strips(
+    body: Body, product: Product, rows: Operand, columns: Placed, sums: Variable, table: Table
+) -> None:
+    """The first product in commits of its own for each strip; the second one's strip at hand."""
+    body.flush()
+    first = body.strips is not None and product.op is body.strips.first
+    strip = None if first or body.loops.strip is None else body.loops.strip.first
+    body.writer.line("if constexpr (it_groups) {")
+    with body.writer.block("}"):
+        groups.start(body, product, rows, columns, sums, table, strip=strip, apart=first)
+    if not first:
+        body.arrivals[product.op.result.id] = f"if constexpr (it_groups) it_wait_groups({sums.name});"
+        body.behind = lambda: warps(body, product, rows, columns, sums, table)
+        return
+    body.copies_of(product.op)
+    body.flush()
+    body.writer.line("if constexpr (!it_groups) {")
+    with body.writer.block():
+        warps(body, product, rows, columns, sums, table)
 
 
 def _exchange(

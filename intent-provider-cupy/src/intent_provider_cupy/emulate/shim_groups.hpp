@@ -21,10 +21,13 @@ template <int ROWS, int WIDTH, class T, class I> static inline it_matrix it_matr
 }
 
 static inline void it_show_groups() {}
+template <class T, int K> static inline void it_hold(T (&)[K][8]) {}
 template <int H, int W> static inline void it_begin_groups(float (&)[H][W]) {}
+template <int W> static inline void it_begin_groups(float (&)[W], float (&)[W]) {}
 static inline void it_follow_groups() {}
 static inline void it_commit_groups() { it_cpu_commit_later(); }
 template <int COUNT> static inline void it_leave_groups() { it_cpu_wait_later(COUNT); }
+template <int COUNT, int W> static inline void it_leave_groups(float (&)[W], float (&)[W]) { it_cpu_wait_later(COUNT); }
 template <int H, int W> static inline void it_wait_groups(float (&)[H][W]) { it_cpu_wait_later(0); }
 
 // A product when it is set under way, which reads for nothing, and when it is `made`.

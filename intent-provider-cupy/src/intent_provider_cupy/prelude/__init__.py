@@ -59,7 +59,8 @@ groups.cuh
     ``it_multiply<N, TURNED_A, TURNED_B, T>(upper, lower, a, b)`` between ``it_begin_groups(sums)``,
     ``it_commit_groups()``
     and ``it_wait_groups(sums)``, or ``it_leave_groups<COUNT>()`` with the last commits still under way, to which
-    ``it_follow_groups()`` adds; ``it_show_groups()`` after writing a tile, before the barrier.
+    ``it_follow_groups()`` adds; ``it_hold(a)`` before products of rows in registers; ``it_show_groups()`` after
+    writing a tile, before the barrier.
 async.cuh
     ``it_copy_async<N>(piece, i, base, j, valid)``: N elements (4, 8 or 16 bytes) to shared memory, zeros if not
     valid;

@@ -1,7 +1,8 @@
 #ifndef IT_ARITHMETIC_CUH
 #define IT_ARITHMETIC_CUH
-// Loops that are unrolled: i = 0 .. n-1, and step = first, 2 * first, .. last.
+// Loops that are unrolled: i = 0 .. n-1, i = first .. first+n-1, and step = first, 2 * first, .. last.
 #define it_each(i, n) _Pragma("unroll") for (int i = 0; i < (n); ++i)
+#define it_part(i, first, n) _Pragma("unroll") for (int i = (first); i < (first) + (n); ++i)
 #define it_doubling(step, first, last) _Pragma("unroll") for (int step = (first); step <= (last); step *= 2)
 
 // The unsigned type in which a T wraps around; narrow types are computed as unsigned int.

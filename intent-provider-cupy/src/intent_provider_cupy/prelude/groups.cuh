@@ -27,8 +27,15 @@ IT_FN void it_show_groups() {
 template <int H, int W> IT_FN void it_pinned(float (&sums)[H][W]) {
     it_each(i, H) it_each(j, W) asm volatile("" : "+f"(sums[i][j]) : : "memory");
 }
+template <int W> IT_FN void it_pinned(float (&upper)[W], float (&lower)[W]) {
+    it_each(j, W) asm volatile("" : "+f"(upper[j]), "+f"(lower[j]) : : "memory");
+}
 template <int H, int W> IT_FN void it_begin_groups(float (&sums)[H][W]) {
     it_pinned(sums);
+    asm volatile("wgmma.fence.sync.aligned;" : : : "memory");
+}
+template <int W> IT_FN void it_begin_groups(float (&upper)[W], float (&lower)[W]) {
+    it_pinned(upper, lower);
     asm volatile("wgmma.fence.sync.aligned;" : : : "memory");
 }
 // Further products for sums that are under way.
@@ -36,9 +43,24 @@ IT_FN void it_follow_groups() { asm volatile("wgmma.fence.sync.aligned;" : : : "
 IT_FN void it_commit_groups() { asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory"); }
 // Waits until at most COUNT of this thread's commits are under way; the sums stay the products'.
 template <int COUNT> IT_FN void it_leave_groups() { asm volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(COUNT) : "memory"); }
+// The same, and these two rows of sums are there.
+template <int COUNT, int W> IT_FN void it_leave_groups(float (&upper)[W], float (&lower)[W]) {
+    it_leave_groups<COUNT>();
+    it_pinned(upper, lower);
+}
 template <int H, int W> IT_FN void it_wait_groups(float (&sums)[H][W]) {
     asm volatile("wgmma.wait_group.sync.aligned 0;" : : : "memory");
     it_pinned(sums);
+}
+
+// The elements of a for products that begin now: they are all there before.
+template <class T, int K> IT_FN void it_hold(T (&a)[K][8]) {
+    it_each(k, K) it_each(j, 4) {
+        unsigned w;
+        memcpy(&w, &a[k][2 * j], 4);
+        asm volatile("" : "+r"(w) : : "memory");
+        memcpy(&a[k][2 * j], &w, 4);
+    }
 }
 
 // sums += a * b of 64 rows and N columns; `upper` and `lower` are the sums of a thread's two rows. a: a matrix of rows, or (TURNED_A)
