@@ -126,7 +126,9 @@ class Effects:
         found: set[int] = set()
         writes: dict[str | None, list[int]] = defaultdict(list)
         for op in walk(self.kernel.body):
-            writes[written_class(op)].append(self.position[op.id])
+            # Elements that collide are combined one by one: the first ones before what the last ones need is read.
+            at_once = not isinstance(op, kir.ScatterReduce) or op.value.rank == 0
+            writes[written_class(op)].append(self.position[op.id] - (0 if at_once else 1))
         for op in walk(self.kernel.body):
             if not (isinstance(op, kir.Load) and op.source.mutable):
                 continue

@@ -62,6 +62,12 @@ def _raised(v: Values) -> dict[str, object]:
     return {"y": y}
 
 
+def _from_itself(v: Values) -> dict[str, object]:
+    y, i = v.y.copy(), np.arange(v.y.size)
+    np.add.at(y, (i * 2 + 1) % y.size, v.y[::-1])
+    return {"y": y}
+
+
 def _points(v: Values) -> dict[str, object]:
     return {"y": np.where(v.ok[:, None] > 0, v.x * 2 + 1, v.y)}
 
@@ -243,6 +249,15 @@ CASES = (
         ),
         oracle=_between,
         extents=sizes("N", 0, 1, 7, 33),
+        segments=(segment(""),),
+    ),
+    Case(
+        name="added_from_itself",
+        kernel=k.added_from_itself,
+        parameters=(inout("y", "i32", "N", integers(-9, 9)),),
+        oracle=_from_itself,
+        extents=sizes("N", 1, 7, 33),
+        variants=("contiguous", "strided"),
         segments=(segment(""),),
     ),
 )

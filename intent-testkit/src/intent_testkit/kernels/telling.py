@@ -150,3 +150,11 @@ def sums_between_writes(x: I.In[I.i32, ("N",)], y: I.InOut[I.i32, ("N",)], z: I.
     for t in range(4):
         y[...] = y[...] * 2 + x[...]
         z[t] = I.reduce.sum(y[...], axis=0)
+
+
+@intent.kernel
+def added_from_itself(y: I.InOut[I.i32, ("N",)]):
+    """What is added is what stood there before all sums, whatever is combined first."""
+    N = y.shape[0]
+    i = I.indices(I.domain(0, N))
+    I.scatter_reduce(y, index=(i * 2 + 1) % N, value=y[N - 1 - i], combine=I.add)

@@ -1,0 +1,78 @@
+"""Reads and writes of one place: what comes first in the kernel comes first in every program."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import intent
+import intent.language as I
+
+LINES = (1, 2, 5, 33)
+
+
+@intent.kernel
+def added_to_what_was_read(
+    c: I.InOut[I.i32, ("N",)], at: I.In[I.index, ("M",)], from_: I.In[I.index, ("M",)]
+):
+    I.scatter_reduce(c, index=at[...], value=c[from_[...]], combine=I.add)
+
+
+@intent.kernel
+def released_after_reads(x: I.InOut[I.i32, ("N",)], y: I.Out[I.i32, ("N",)], flag: I.InOut[I.i32, (1,)]):
+    y[...] = x[...] * 2
+    I.atomic.add(flag[0], 1, order="release")
+    x[...] = y[x.shape[0] - 1 - I.indices(I.domain(0, x.shape[0]))] + 1
+
+
+@intent.kernel
+def read_between_atomics(x: I.In[I.i32, ("N",)], c: I.InOut[I.i32, ("B",)], y: I.Out[I.i32, ("N",)]):
+    N = x.shape[0]
+    B = c.shape[0]
+    for i in range(N):
+        I.atomic.add(c[i % B], x[i])
+        y[i] = c[(i + 1) % B]
+        I.atomic.max(c[(i + 1) % B], x[i] * 2)
+
+
+@pytest.mark.parametrize("n", LINES)
+def test_atomics_and_plain_accesses(differ, rng, n):
+    c = rng.integers(-9, 9, n).astype(np.int32)
+    x = rng.integers(-9, 9, n).astype(np.int32)
+    at, source = rng.integers(0, n, n), rng.integers(0, n, n)
+    wanted = c.copy()
+    np.add.at(wanted, at, c[source])
+    differ(added_to_what_was_read, {"c": c, "at": at, "from_": source}, {"c": wanted})
+    arguments = {"x": x, "y": np.zeros(n, np.int32), "flag": np.zeros(1, np.int32)}
+    differ(released_after_reads, arguments, {"x": (x * 2)[::-1] + 1, "y": x * 2})
+    for size in (1, 3):
+        count, seen = np.zeros(size, np.int32), []
+        for i, v in enumerate(x):
+            count[i % size] += v
+            seen.append(count[(i + 1) % size])
+            count[(i + 1) % size] = max(count[(i + 1) % size], v * 2)
+        arguments = {"x": x, "c": np.zeros(size, np.int32), "y": np.zeros(n, np.int32)}
+        differ(read_between_atomics, arguments, {"c": count, "y": np.array(seen)})
+
+
+@intent.fn
+def rows(v):
+    w = I.reshape(v, (-1,))
+    return I.reduce.sum(w * w, axis=0)
+
+
+@intent.fn
+def plus(a, b):
+    return a + b
+
+
+@intent.kernel
+def fold_of_pairs(x: I.In[I.f32, ("N", 2)], y: I.Out[I.f32, ()]):
+    y[()] = I.region_fold(source=x[...], axis=0, summarize=rows, combine=plus, identity=0.0)
+
+
+@pytest.mark.parametrize("n", LINES)
+def test_a_slice_that_is_seen_as_one_line(differ, rng, n):
+    x = rng.normal(size=(n, 2)).astype(np.float32)
+    wanted = (x.astype(np.float64) ** 2).sum()
+    differ(fold_of_pairs, {"x": x, "y": np.zeros((), np.float32)}, {"y": wanted}, tolerance=1e-4)
