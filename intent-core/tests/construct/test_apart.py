@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from intent.construct import GroupPlan, Plan, analyze, construct, serial
 from intent.diagnostics import PlanError
 from intent.frontend import lower
 from intent.physical import Atomic
-from intent.physical.verify import verify
+from intent.physical.verify import problems, verify
 from intent.physical.walk import walk
 from intent.reference import physical
 
@@ -121,3 +123,26 @@ def test_what_parts_cannot_do_alone_is_refused(kernel, reason):
     with pytest.raises(PlanError, match=reason):
         program(kernel, 2)
     program(kernel, 1)
+
+
+def edited(program, node, **changes):
+    """The program with other fields in the first operation of its body that ``node`` is true of."""
+    (segment,) = program.segments
+    found = next(op for op in segment.body.ops if node(op))
+    ops = tuple(replace(op, **changes) if op is found else op for op in segment.body.ops)
+    return replace(program, segments=(replace(segment, body=replace(segment.body, ops=ops)),))
+
+
+@pytest.mark.rejects
+@pytest.mark.parametrize(
+    ("node", "changes", "rule"),
+    [
+        (lambda op: getattr(op, "fn", "") == "minimum", {"fn": "maximum"}, "conflicts-resolved"),
+        (lambda op: getattr(op, "value", 0) == 3, {"value": 4}, "ownership-complete"),
+    ],
+    ids=["every part goes to the end", "a team of four has three"],
+)
+def test_parts_that_meet_or_are_left_out_are_named(node, changes, rule):
+    """Data has to give one point several blocks: with one member for each point, all of them are in the first part."""
+    made = program(doubled, 3)
+    assert rule in problems(edited(made, node, **changes), lower(doubled))

@@ -8,7 +8,7 @@ Index data must stay inside what it indexes, and is tried in several patterns.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import Final
@@ -18,20 +18,22 @@ import numpy as np
 from intent import kir
 from intent.kir.walk import operands_of, regions_of, walk
 from intent.physical.fragment import Fragment
-from intent.physical.ops import Constant, LaunchValue, Loop, Op, Pointwise
+from intent.physical.ops import Constant, LaunchValue, Load, Loop, Op, Pointwise
 from intent.physical.program import Guard, Program
 from intent.physical.verify.rule import operations
 from intent.physical.verify.trial.ring import Array, fingerprint, scramble, storage
+from intent.physical.walk import operands_of as inputs_of
 from intent.types import DType, Extent
 from intent.types.dtypes import BOOL
 from intent.types.extent import Atom, Dyn, Scalar, Symbol
 
-__all__ = ["PATTERNS", "Inputs", "assignments", "index_views", "rounds"]
+__all__ = ["PATTERNS", "Inputs", "assignments", "far", "index_views", "rounds"]
 
 PATTERNS: Final = ("ordinals", "steps", "spread", "halves", "zeros", "ones")
 """What index data holds: its own position, the number of its parameter, small numbers at random, half its position,
 nothing but zero, nothing but one."""
 
+_FARTHEST: Final = 3
 _FEW: Final = (3, 2, 4, 5, 1, 6, 8)
 _SMALL: Final = (4, 3, 5, 2, 1, 6, 8)
 _TRIES: Final = 1000
@@ -45,12 +47,14 @@ class Inputs:
     """One set of inputs: values of extents, and the pattern of index data.
 
     ``alike``: some elements are equal, and zero among them, so that comparisons meet equal numbers.
+    ``reach``: what index data of the pattern "last" holds at its end; there is zero before it.
     """
 
     extents: Mapping[Atom, int]
     pattern: str
     indices: tuple[str, ...]
     alike: bool = True
+    reach: int = 0
 
     def size(self, shape: tuple[Extent, ...]) -> tuple[int, ...]:
         """A shape in numbers."""
@@ -76,6 +80,7 @@ class Inputs:
             "halves": last // 2,
             "zeros": last * 0,
             "ones": last * 0 + 1,
+            "last": np.where(last == (shape[-1] if shape else 1) - 1, self.reach, 0),
         }
         return chosen[self.pattern].astype(storage(dtype))
 
@@ -131,6 +136,35 @@ def index_views(kernel: kir.Kernel) -> tuple[str, ...]:
 def _measured(shape: tuple[Extent, ...], values: Mapping[int, kir.Value]) -> list[kir.Value]:
     """The values of the kernel that extents rest on."""
     return [values[a.value] for e in shape for a in e.atoms() if isinstance(a, Dyn) and a.value in values]
+
+
+def far(
+    program: Program, kernel: kir.Kernel, extents: Mapping[Atom, int], views: tuple[str, ...]
+) -> Iterator[Inputs]:
+    """Index data that gives all members to one point, if data says how far a loop of the program goes.
+
+    Other patterns give each point about one: its loop never comes to a second block, nor to another instance's part.
+    """
+    made = {r.id: op for op in operations(program) for r in op.results}
+    if not any(isinstance(op, Loop) and _loaded(op.end, made) for op in operations(program)):
+        return
+    found = Inputs(extents, "last", views)
+    sources = [v for v in kernel.views if (v.alias or v.name) not in views]
+    for reach in sorted({n for v in sources for n in found.size(v.shape)}, reverse=True)[:_FARTHEST]:
+        yield replace(found, reach=reach)
+
+
+def _loaded(value: Fragment, made: Mapping[int, Op]) -> bool:
+    """Whether an index computation rests on memory."""
+    left, seen = [value], set[int]()
+    while left:
+        op = made.get(left.pop().id)
+        if isinstance(op, Load):
+            return True
+        if op is not None and op.id not in seen:
+            seen.add(op.id)
+            left += inputs_of(op)
+    return False
 
 
 class _Search:
