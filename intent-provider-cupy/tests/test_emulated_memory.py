@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from cupy_text import emulate, memory_of, zeros
 
-from intent_provider_cupy.emulate.faults import MisalignedAccess, OutsideAccess, RacingAccess
+from intent_provider_cupy.emulate.faults import Deadlock, MisalignedAccess, OutsideAccess, RacingAccess
 from intent_provider_cupy.emulate.runtime import Memory, _ranges
 
 SEEDS = range(4)
@@ -144,6 +144,67 @@ def test_atomics_that_order_excuse_blocks():
     lock, x = zeros(1, np.int32), zeros(1, np.int32)
     emulate(body, blocks=5, lock=lock, x=x)
     assert x[0] == 5
+
+
+PASSED_ON = """
+    it_store(x, 64 * blockIdx.x + threadIdx.x, 1);
+    RELEASED
+    int ticket = 0;
+    if (threadIdx.x == 0) ticket = it_atomic_add<ORDER, IT_DEVICE>(lock, 0, 1);
+    int* held = it_piece<int>(0, 1);
+    if (threadIdx.x == 0) it_store(held, 0, ticket);
+    __syncthreads();
+    if (it_load(held, 0) == (int)gridDim.x - 1)
+        for (int k = 0; k < (int)gridDim.x; ++k) it_load(x, 64 * k + (threadIdx.x ^ 33));
+"""
+"""Each block writes, the last one to say so reads what all have written."""
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("order", ["IT_ACQ_REL", "IT_RELEASE", "IT_ACQUIRE", "IT_RELAXED"])
+@pytest.mark.parametrize("barrier", ["__syncthreads();", ""])
+def test_what_blocks_pass_on_is_released_and_acquired(order, barrier, seed):
+    """One thread releases what the others wrote only if a barrier stands between, and acquires for all by another."""
+    body = PASSED_ON.replace("RELEASED", barrier).replace("ORDER", order)
+    lock, x = zeros(1, np.int32), zeros(256, np.int32)
+    if order == "IT_ACQ_REL" and barrier:
+        emulate(body, threads=64, blocks=4, shared=4, seed=seed, lock=lock, x=x)
+        return
+    with pytest.raises(RacingAccess, match="races with another instance"):
+        emulate(body, threads=64, blocks=4, shared=4, seed=seed, lock=lock, x=x)
+
+
+def test_who_acquires_sees_no_more_for_the_others():
+    """Without a barrier behind it, an acquire orders its own thread."""
+    body = """
+    if (blockIdx.x == 0) {
+        it_store(x, threadIdx.x, 1);
+        __syncthreads();
+        if (threadIdx.x == 0) it_atomic_exchange<IT_RELEASE, IT_DEVICE>(lock, 0, 1);
+    } else {
+        if (threadIdx.x == 0) while (it_atomic_load<IT_ACQUIRE, IT_DEVICE>(lock, 0) == 0) {}
+        BARRIER
+        if (threadIdx.x == WHO) it_load(x, 5);
+    }
+    """
+
+    def run(seed, who, barrier):
+        arrays = {"lock": zeros(1, np.int32), "x": zeros(32, np.int32)}
+        emulate(body.replace("WHO", who).replace("BARRIER", barrier), blocks=2, seed=seed, **arrays)
+
+    seed = next(seed for seed in range(16) if _ends(run, seed, "0", ""))
+    run(seed, "9", "__syncthreads();")
+    with pytest.raises(RacingAccess, match="races with another instance"):
+        run(seed, "9", "")
+
+
+def _ends(run, *how):
+    """False where the reader's block comes first: blocks run one after the other."""
+    try:
+        run(*how)
+    except Deadlock:
+        return False
+    return True
 
 
 def test_views_that_overlap_are_watched_together():

@@ -45,7 +45,7 @@ struct Later { void (*work)(const void*); int group; alignas(16) unsigned char r
 struct Thread {
     Fiber fiber;
     int line = 0;            // where it waits
-    bool done = false;
+    bool done = false, acquired = false;
     int committed = 0;
     std::vector<Copy> copies;
     int later_committed = 0;
@@ -70,7 +70,9 @@ Warp warps[MOST_THREADS / 32];
 Fiber scheduler;
 Launch launch;
 Report* report;
-Moment now{0, 0, 1, false};
+std::vector<Release> releases;
+Moment now{0, 0, 1, &releases, false};
+std::uint64_t first_acquire;   // the epoch of the block's first one, or none
 std::vector<Watch> watches;
 std::vector<Piece> pieces;
 alignas(128) unsigned char shared_space[SHARED_SPACE];
@@ -204,6 +206,7 @@ void access(const void* base, long long offset, unsigned bytes, int how, int lin
     Access other{0, 0};
     Moment since = now;
     if (in_shared) since.launch = now.block;   // each block has shared memory of its own
+    since.acquired = first_acquire < now.epoch || threads[running].acquired;
     const Race race = watch.note(address, bytes, how & IT_CPU_WRITE, {stamp, line}, since, other);
     if (race == Race::None) return;
     report->other_thread = race == Race::Threads ? static_cast<int>(thread_of(other.stamp)) : -1;
@@ -214,6 +217,7 @@ void access(const void* base, long long offset, unsigned bytes, int how, int lin
 void begin_block(unsigned long long block) {
     it_cpu_here.block = {static_cast<unsigned>(block), 0, 0};
     now.block = ++now.epoch;
+    first_acquire = ~std::uint64_t{0};
     memset(shared_space, POISON, launch.shared_bytes);
     pieces.clear();
     at_barrier = finished = ready_count = 0;
@@ -226,7 +230,7 @@ void begin_block(unsigned long long block) {
     }
     for (unsigned t = 0; t < launch.threads; ++t) {
         Thread& thread = threads[t];
-        thread.done = false, thread.committed = thread.later_committed = 0;
+        thread.done = thread.acquired = false, thread.committed = thread.later_committed = 0;
         thread.copies.clear(), thread.later.clear();
         thread.fiber.start(body);
         ready[ready_count++] = t;
@@ -275,15 +279,19 @@ void it_cpu_access(const void* base, long long offset, unsigned bytes, int how, 
     access(base, offset, bytes, how, line);
 }
 
-void it_cpu_atomic(const void* base, long long offset, unsigned bytes, int how, int ordered, int line) {
-    if (ordered) now.ordered = true;
+void it_cpu_atomic(const void* base, long long offset, unsigned bytes, int how, int order, int line) {
     if (++idle > MOST_IDLE) fault(DEADLOCK, line, "the block waits on an atomic that nobody changes");
     threads[running].line = line;
     if (random_below(4) == 0) {   // others may come first; spinning ends only if they may
         ready[ready_count++] = running;
         pause();
     }
+    if (order & IT_CPU_ACQUIRES) {
+        threads[running].acquired = true;
+        if (now.epoch < first_acquire) first_acquire = now.epoch;
+    }
     access(base, offset, bytes, how | IT_CPU_ATOMIC, line);
+    if (order & IT_CPU_RELEASES) releases.push_back({now.block, now.epoch, running});
 }
 
 void it_cpu_changed() { idle = 0; }
@@ -360,7 +368,8 @@ int intent_cpu_run(const Launch* what, Report* out) {
     out->view = -1;
     if (launch.threads > MOST_THREADS || launch.shared_bytes > SHARED_SPACE) abort();   // the launcher asks for less
     random_state = launch.seed * 0x9E3779B97F4A7C15ull + 0x632BE59BD9B4E019ull;
-    now.launch = ++now.epoch, now.ordered = false;
+    now.launch = ++now.epoch;
+    releases.clear();
     last_view = 0;
     watches.clear();
     for (int k = 0; k < launch.range_count; ++k) {

@@ -7,6 +7,7 @@ struct it_cpu_uint3 { unsigned x, y, z; };
 struct it_cpu_place { it_cpu_uint3 thread, block, block_dim, grid_dim; };
 
 enum { IT_CPU_READ = 0, IT_CPU_WRITE = 1, IT_CPU_ATOMIC = 2 };   // bits: a write, an indivisible access
+enum { IT_CPU_ACQUIRES = 1, IT_CPU_RELEASES = 2 };   // bits: what an atomic access orders
 enum { IT_CPU_SLOT = 64 };                                     // bytes that one lane shows to its warp
 enum { IT_CPU_RECORD = 192 };                                  // bytes of what a thread will do later
 
@@ -24,8 +25,8 @@ const unsigned char* it_cpu_meet(const void* mine, unsigned bytes, int line);
 
 // An access of `bytes` bytes at `base` + `offset`: faults outside the view that begins at `base`, or when it races.
 void it_cpu_access(const void* base, long long offset, unsigned bytes, int how, int line);
-// As it_cpu_access, and other threads may run before it. `ordered`: it acquires or releases.
-void it_cpu_atomic(const void* base, long long offset, unsigned bytes, int how, int ordered, int line);
+// As it_cpu_access, and other threads may run before it. `order`: whether it acquires, and releases.
+void it_cpu_atomic(const void* base, long long offset, unsigned bytes, int how, int order, int line);
 // An atomic access has changed memory: whoever spins may go on.
 void it_cpu_changed();
 // A piece of shared memory that the text uses as an array of its own.

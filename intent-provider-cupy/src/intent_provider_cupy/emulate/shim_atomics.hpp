@@ -2,8 +2,11 @@
 #pragma once
 #define IT_ATOMICS_CUH
 
+template <it_order O> constexpr int it_cpu_order = (O == IT_ACQUIRE || O == IT_ACQ_REL ? IT_CPU_ACQUIRES : 0)
+    | (O == IT_RELEASE || O == IT_ACQ_REL ? IT_CPU_RELEASES : 0);
+
 template <it_order O, class T, class I> static inline T* it_cpu_place_of(T* base, I i, int how, int line) {
-    it_cpu_atomic(base, (long long)i * (long long)sizeof(T), sizeof(T), how, O != IT_RELAXED, line);
+    it_cpu_atomic(base, (long long)i * (long long)sizeof(T), sizeof(T), how, it_cpu_order<O>, line);
     return base + i;
 }
 

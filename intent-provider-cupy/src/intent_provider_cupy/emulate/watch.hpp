@@ -2,7 +2,10 @@
 //
 // Every barrier of a block begins a new epoch, and epochs never repeat. Two accesses to one element by different threads race
 // if one writes, not both are atomic, and nothing orders them: neither a barrier of the block nor, inside a warp, a
-// __syncwarp. Accesses by different blocks race unless the launch has ordered atomics, whose order is not tracked.
+// __syncwarp. Accesses by different blocks race unless the first one's block released it and the second one's acquired: a
+// release covers what its thread did before it, and what any thread of the block did before a barrier before it; an acquire
+// covers what its thread does after it, and what any thread does after a barrier after it. What was released is not compared
+// with what was acquired.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +29,13 @@ inline unsigned warp_of(Stamp s) { return thread_of(s) >> 5; }
 // One access: when and by whom, and the line of the text.
 struct Access { Stamp stamp; int line; };
 
+// An epoch in which a thread released, and the one in which its block began.
+struct Release { std::uint64_t block, epoch; unsigned thread; };
+
 struct Moment {
     std::uint64_t launch, block, epoch;   // the epochs in which launch and block began, and the one of now
-    bool ordered;                         // the launch has atomics that order other accesses
+    const std::vector<Release>* releases; // of this launch, in order
+    bool acquired;                        // the running thread sees what others have released
 };
 
 enum class Race { None, Threads, Blocks };
@@ -39,10 +46,20 @@ inline Stamp stamp_of(const Moment& now, unsigned warp_epoch, unsigned thread, b
     return now.epoch << EPOCH_AT | local << (THREAD_BITS + 3) | (atomic ? ATOMIC : 0) | thread;
 }
 
+// Whether a release of its block covers the access.
+inline bool released(Stamp last, const std::vector<Release>& releases) {
+    for (const Release& release : releases) {
+        if (release.block > epoch_of(last)) return false;
+        if (release.epoch > epoch_of(last)) return true;
+        if (release.epoch == epoch_of(last) && release.thread == thread_of(last) && !(last & MANY)) return true;
+    }
+    return false;
+}
+
 // Whether `next` may not stand beside the earlier access `last`, given that one of them writes.
 inline Race against(Stamp last, Stamp next, const Moment& now) {
     if (epoch_of(last) < now.launch || (last & next & ATOMIC)) return Race::None;
-    if (epoch_of(last) < now.block) return now.ordered ? Race::None : Race::Blocks;
+    if (epoch_of(last) < now.block) return now.acquired && released(last, *now.releases) ? Race::None : Race::Blocks;
     if (epoch_of(last) < now.epoch) return Race::None;
     if (thread_of(last) == thread_of(next) && !(last & MANY)) return Race::None;
     const bool one_warp = warp_of(last) == warp_of(next) && !(last & WARPS);
