@@ -11,11 +11,13 @@ import intent
 import intent.language as I
 from intent import physical as ph
 from intent.construct import analyze, construct
+from intent.construct.facts import Facts as Known
 from intent.frontend import lower
 from intent.physical.walk import walk
 from intent.planning import default_plan, minimal_plan
-from intent.proof import Facts, prove
+from intent.proof import Facts, at_least, both, either, equal, prove
 from intent.provider.registry import registry
+from intent.types.extent import const, symbol
 
 
 def accesses(kernel, *, name, plan=minimal_plan):
@@ -292,3 +294,10 @@ def test_extents_that_the_launch_compares_are_not_compared_again():
 
     assert chosen(lower(added_to_a_part)) == ["select"]
     assert chosen(lower(added_where_checked)) == []
+
+
+def test_claims_of_numbers_alone_are_not_shown():
+    n, m = symbol("N"), symbol("M")
+    assert Known().text(both(at_least(n, 0), at_least(const(3), 1)), (), {}) == "N >= 0"
+    assert Known().text(either(equal(n, 1), equal(n, m)), (), {}) == str(either(equal(n, 1), equal(n, m)))
+    assert "3 == 4" in Known().text(both(equal(const(3), const(4)), at_least(n, m)), (), {})

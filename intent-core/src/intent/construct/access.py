@@ -91,9 +91,7 @@ def load(c: Context, op: kir.Load, index: int, at: At, frame: Frame) -> Point:
     source, key, owner = c.resource(op.source)
     where = address(c, op.relation, op.source.shape, op.assumed, at, frame, op.valid)
     guards = where.validity | members_of(owner)
-    fill: ph.Fragment | None = None
-    if op.valid is not None and op.fill is not None:
-        fill = c.scalar(op.fill, frame).fragment
+    fill = None if op.fill is None else c.scalar(op.fill, frame).fragment
     if where.promised:
         guards |= frame.active
     mask = c.emitter.conjunction(guards)
