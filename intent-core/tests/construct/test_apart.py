@@ -109,11 +109,20 @@ def test_nothing_has_to_meet():
     assert made.segments[0].axes[-1].extent.const == 3
 
 
+def test_stores_that_need_the_whole_reduction_are_for_the_last_instance(rng):
+    made = program(normalised, 3)
+    assert [s.parts for s in made.segments] == [3]
+    x = rng.normal(size=20).astype("f4")
+    views = {"x": x, "offsets": np.int32([0, 3, 3, 13, 20]), "y": np.full(20, -1, "f4")}
+    physical.execute(made, views, {}, {"N": 20, "P": 5}, order=rng)
+    spans = [x[0:3], x[3:13], x[13:20]]
+    np.testing.assert_allclose(views["y"], np.concatenate([s / s.sum() for s in spans]), rtol=1e-4)
+
+
 @pytest.mark.parametrize(
     ("kernel", "reason"),
     [
         (in_place, "read what the others write|no reduction walks"),
-        (normalised, "a reduction over span and stores along it"),
         (twice, "another part of an earlier store"),
         (shifted, "does not run along|no reduction walks"),
         (weighted, "does not run along span"),

@@ -90,9 +90,17 @@ class Compiled:
                 yield minimal_plan(self.analysis, less, self.named(extents))
                 yield self._laid_out(extents, 4, None, serial(4), less)
 
+        yield from self.shared(extents)
+
+    def shared(self, extents: Extents) -> Iterator[Plan]:
+        """Plans in which several instances share one reduction, or the members of a store, for each that can be."""
+        bases = (
+            (3, self._laid_out(extents, 1, None, serial(2), self.capabilities)),
+            (2, self._laid_out(extents, 4, None, serial(4), self.capabilities)),
+            (3, self.default(extents)),
+        )
         for number, group in enumerate(self.analysis.groups):
-            for count, plan in ((3, self._laid_out(extents, 1, None, serial(2), self.capabilities)),
-                                (2, self._laid_out(extents, 4, None, serial(4), self.capabilities))):  # fmt: skip
+            for count, plan in bases:
                 for label in sorted(shareable(self.analysis, group, plan.groups[number])):
                     split = with_split(plan, number, label, count, self.analysis)
                     if split is not None:

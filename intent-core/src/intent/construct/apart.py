@@ -23,21 +23,28 @@ def may_store_apart(c: Context, op: kir.Store | kir.ScatterReduce | kir.Atomic) 
 
     In a loop around it, a later pass may write what another member wrote in an earlier one.
     """
+    if c.share is None or not c.share.apart:
+        return False
     return (
         isinstance(op, kir.Store) and isinstance(op.target, kir.View) and c.emitter.current is c.emitter.root
     )
+
+
+class ReducedToo(PlanError):
+    """Both a reduction and stores are made of parts: the stores need the reduction as a whole, or come with it."""
 
 
 def stored_apart(c: Context, share: Share) -> bool:
     """Whether the instances of a team share stores along the axis instead of reductions.
 
     Raises:
-        PlanError: They share some of the group's effects, and others not, or need what the others write or reduce.
+        ReducedToo: They share reductions, too.
+        PlanError: They share some of the group's effects, and others not, or need what the others write.
     """
     if not share.stores:
         return False
     if share.states:
-        raise PlanError(f"a reduction over {share.label} and stores along it are not shared out together")
+        raise ReducedToo(f"a reduction over {share.label} and stores along it are not shared out together")
     if share.others:
         raise PlanError(f"an effect that does not run along {share.label} would happen in every part of it")
     ops = list(walk(ph.Region(args=(), ops=tuple(c.emitter.root.ops))))

@@ -23,7 +23,7 @@ from intent.construct import (
     while_loop,
 )
 from intent.construct.analysis import Analysis, analyze
-from intent.construct.apart import stored_apart
+from intent.construct.apart import ReducedToo, stored_apart
 from intent.construct.cleanup import remove_dead, remove_unread
 from intent.construct.context import Context
 from intent.construct.emission import DimOrder
@@ -142,20 +142,28 @@ def _settled(
     plan: GroupPlan,
     offset: Extent,
 ) -> tuple[Context, ph.Segment]:
-    """The segment, built again as long as a value that was held already is wanted elsewhere."""
+    """The segment, built again as long as a value that was held already is wanted elsewhere.
+
+    Stores along a shared axis are for the last instance to arrive where reductions share that axis, too.
+    """
     forced: frozenset[tuple[int, int]] = frozenset()
+    apart = True
     for _ in range(64):
         context = begin(forced)
         try:
-            return context, _segment(context, number, group, plan, offset)
+            return context, _segment(context, number, group, plan, offset, apart=apart)
         except NotAtHome as wanted:
             if wanted.value is None or (wanted.value, wanted.axis) in forced:
                 raise
             forced |= {(wanted.value, wanted.axis)}
+        except ReducedToo:
+            apart = False
     raise PlanError("the held values of a group have no settled home")
 
 
-def _segment(c: Context, number: int, group: Group, plan: GroupPlan, offset: Extent) -> ph.Segment:
+def _segment(
+    c: Context, number: int, group: Group, plan: GroupPlan, offset: Extent, *, apart: bool
+) -> ph.Segment:
     forms = dict(plan.collisions)
     group = group.in_order([op for op in group.collisions if forms.get(op) == "ordered"])
     known = {axis.label: axis for axis in group.axes}
@@ -185,7 +193,7 @@ def _segment(c: Context, number: int, group: Group, plan: GroupPlan, offset: Ext
         if axes:
             team = e.pointwise("floordiv", local, e.index(count))
             part = e.pointwise("mod", local, e.index(count))
-        c.share = Share(label=label, count=count, team=team, part=part)
+        c.share = Share(label=label, count=count, team=team, part=part, apart=apart)
         axes.append(ph.SegmentAxis(label=f"{label} parts", extent=const(count), block=1))
         length = length * count
     instance = decode(c, tuple(axes[:-1] if c.share else axes), team, plan.grouped, frame)

@@ -56,13 +56,15 @@ class Share:
     """The axes of class ``label`` are walked in ``count`` parts; this instance has the one of ordinal ``part``.
 
     ``team``: the ordinal of the instances that share one walk. ``states``: the reductions that were made of parts;
-    ``stores``: how many writes were, and ``others``: how many of the group's writes were not.
+    ``stores``: how many writes were, and ``others``: how many of the group's writes were not. ``apart``: whether writes
+    may be made of parts.
     """
 
     label: str
     count: int
     team: ph.Fragment
     part: ph.Fragment
+    apart: bool = True
     states: list[State] = field(default_factory=list)
     stores: int = 0
     others: int = 0

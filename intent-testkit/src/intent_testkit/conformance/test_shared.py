@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 import pytest
 
-from intent.construct import Plan
-from intent.planning.sharing import shareable, with_split
 from intent.provider.registry import registry
 from intent_testkit.cases import BY_NAME
-from intent_testkit.cases.draw import Extents
 from intent_testkit.plans import Compiled
-from intent_testkit.run import points, run
+from intent_testkit.run import run
+from intent_testkit.stress.select import stress_point
 from intent_testkit.suite import Suite, compile_case
 
 CASES: Final = (
@@ -24,27 +21,13 @@ CASES: Final = (
 )  # fmt: skip
 
 
-def _splits(compiled: Compiled, extents: Extents) -> Iterator[Plan]:
-    """Plans of other blocks that share one reduction among three instances."""
-    for plan in (*compiled.systematic(extents), compiled.default(extents)):
-        for number, group in enumerate(compiled.analysis.groups):
-            if plan.groups[number].split is not None:
-                yield plan
-                continue
-            for label in sorted(shareable(compiled.analysis, group, plan.groups[number])):
-                split = with_split(plan, number, label, 3, compiled.analysis)
-                if split is not None:
-                    yield split
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_shared(intent_provider: str, intent_suite: Suite, name: str) -> None:
-    """Two launches give the oracle's outputs, at the largest extents and the smallest."""
+    """Two launches in a row give the oracle's outputs, under the first plan and the last."""
     case = BY_NAME[name]
     compiled = Compiled(case, registry().get(intent_provider).capabilities)
-    drawn = points(case)
-    largest = next(p for p in reversed(drawn) if all(p.extents.values()))
-    plans = [p for p in _splits(compiled, largest.extents) if any(g.split for g in p.groups)]
+    largest = stress_point(case)
+    plans = list(compiled.shared(largest.extents))
     assert plans, "no plan shares a reduction of this case"
     with intent_suite.execution(intent_provider) as (_, place):
         for plan in (plans[0], plans[-1]):

@@ -46,6 +46,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--only", default="", metavar="TEXT", help="only cases whose name contains TEXT")
     parser.add_argument("--all", action="store_true", help="also cases whose instances never meet")
     parser.add_argument("--once", action="store_true", help="one launch each, for compute-sanitizer")
+    parser.add_argument(
+        "--shared", action="store_true", help="plans in which instances share a reduction instead"
+    )
     parser.add_argument("--plans", type=int, default=0, help="random plans beside the default one")
     parser.add_argument("--streams", type=int, default=4, help="streams of a GPU that launches go round over")
     parser.add_argument("--jobs", type=int, default=0, help="processes (default: 8 on a GPU, 1 elsewhere)")
@@ -78,7 +81,7 @@ def _verdict(case: Case, artifact: Any, place: Place, repetitions: int, streams:
 
 
 def _chosen(cases: Sequence[Case], given: argparse.Namespace) -> Iterator[tuple[Case, Any]]:
-    """The default plan and random ones of every case, where the program has something to race for."""
+    """The default plan and random ones of every case, where the program has something to race for; or shared ones."""
     import zlib
 
     import numpy as np
@@ -92,7 +95,7 @@ def _chosen(cases: Sequence[Case], given: argparse.Namespace) -> Iterator[tuple[
         default = compiled.default(extents)
         rng = np.random.default_rng(zlib.crc32(case.name.encode()))
         more = list(compiled.random(extents, rng, given.plans)) if given.plans else []
-        for plan in (default, *more):
+        for plan in compiled.shared(extents) if given.shared else (default, *more):
             if given.all or features(compiled.kernel, compiled.constructed(plan)):
                 yield case, plan
 
