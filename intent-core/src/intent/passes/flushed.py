@@ -5,9 +5,9 @@ Requires: a verified program. Ensures: the same values, bit for bit.
     %e f32 = pointwise fn=erf operands=(%x)                      %e f32 = pointwise fn=erf ... flush_to_zero=True
     %s f32 = pointwise fn=add operands=(%one, %e)        ->      %s f32 = pointwise fn=add operands=(%one, %e)
 
-A number below 2**-126 is less than half of the last place of any constant of 2**-100 and more, powers of two included:
-the sum is the constant, as it is with a zero. Hardware has functions that flush, and keeping their subnormal results
-costs registers and selects.
+What is below 2**-99 is less than half of the last place of any constant of 2**-64 and more, powers of two included: the
+sum is the constant, as it is with a zero. Error functions of hardware flush, and what keeps their subnormal results
+costs registers and selects. Other functions have forms that flush, too, but those err otherwise as well.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from intent.passes.uses import Users, users_of
 from intent.physical.walk import walk
 from intent.types.dtypes import F32
 
-FLUSHED: Final = ("erf", "exp2", "sin")
-"""Functions whose form that flushes is exact otherwise."""
-_LEAST: Final = 2.0**-100
+FLUSHED: Final = ("erf",)
+"""Functions whose form that flushes is the same where results are at least 2**-99."""
+_LEAST: Final = 2.0**-64
 
 
 def flushed(program: ph.Program, permissions: Permissions) -> ph.Program:
