@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from intent.passes.expand import expand
-from intent.physical import Dim
-from intent.types.dtypes import I32
+from intent.physical import Dim, ScalarParam
+from intent.types.dtypes import BOOL, I32, I64
 from intent.types.extent import const
 from intent_provider_cupy.emulate.faults import RacingAccess
 from intent_provider_cupy.plugin import plugin
@@ -65,7 +65,78 @@ def counted(size=1024):
     return b.program("counted", [x, y], b.segment([("one", const(1), 1)], body))
 
 
+def replicated(form, size=8):
+    """Eight lanes in 32 threads: ``y`` may be ``x``, whose elements every replica of a lane reads.
+
+    ``form``: the write comes last, first, in a loop, or on one side of a branch.
+    """
+    lane = Dim("n", size)
+    b = Builder(lane)
+    x, y, z = (
+        view("x", "i32", str(size)),
+        view("y", "i32", str(size), "out"),
+        view("z", "i64", str(size), "out"),
+    )
+    flag = ScalarParam(name="flag", dtype=BOOL)
+
+    def body(_):
+        i, one = b.lane(lane), b.constant(1, I32)
+
+        def write(*_):
+            b.store(y, [i], b.op("add", b.load(x, i), one))
+
+        if form == "loop":
+            b.loop(b.constant(0), b.constant(3), b.constant(1), [], write)
+        elif form == "branch":
+            b.branch(b.argument("flag", BOOL), write, lambda: None)
+        else:
+            write()
+        if form != "last":
+            b.store(z, [i], b.cast(b.load(x, i), I64))
+
+    return b.program("replicated", [x, y, z, flag], b.segment([("one", const(1), 1)], body))
+
+
+def gathered(size=64):
+    """Every instance leaves a row, and the last to count itself in sums them all."""
+    lane = Dim("n", size)
+    b = Builder(lane)
+    x, y, count = (
+        view("x", "i32", f"4 {size}", "inout"),
+        view("y", "i32", str(size), "out"),
+        view("count", "i32", "1", "inout"),
+    )
+
+    def body(pid):
+        i, one = b.lane(lane), b.constant(1, I32)
+        b.store(x, [pid, i], b.op("add", b.cast(i, I32), b.cast(pid, I32)))
+        (old,) = b.atomic(count, [b.constant(0)], one, order="acq_rel")
+
+        def last():
+            turned = b.op("sub", b.constant(size - 1), i)
+            rows = [b.load(x, b.constant(k), turned) for k in range(4)]
+            b.store(y, [i], b.op("add", b.op("add", rows[0], rows[1]), b.op("add", rows[2], rows[3])))
+
+        b.branch(b.op("eq", old, b.constant(3, I32)), last, lambda: None)
+
+    return b.program("gathered", [x, y, count], b.segment([("row", const(4), 1)], body))
+
+
+def same_twice():
+    """``x`` and ``y`` are one array."""
+    x = np.arange(8, dtype=np.int32)
+    return {"x": x, "y": x, "z": np.zeros(8, np.int64)}
+
+
 PROGRAMS = {
+    **{
+        f"in place, {form}": lambda form=form: (replicated(form), same_twice())
+        for form in ("last", "first", "loop", "branch")
+    },
+    "gathered": lambda: (
+        gathered(),
+        {"x": np.zeros((4, 64), np.int32), "y": np.zeros(64, np.int32), "count": np.zeros(1, np.int32)},
+    ),
     "softmax": lambda: (whole.softmax(1024), {"x": values(2, 900), "y": values(2, 900)}),
     "matmul f32 in place": lambda: (whole.matmul(16, 16, 8, "f32"), in_place(values(16, 16))),
     "matmul f16": lambda: (
@@ -89,11 +160,13 @@ def test_no_barrier_can_be_left_out(name, seed, monkeypatch):
     monkeypatch.setenv("INTENT_CUPY_SEED", seed)
     program, arrays = PROGRAMS[name]()
     source = PROVIDER.serialize(expand(program, PROVIDER.capabilities.functions))
-    call = invocation(program, arrays)
+    call = invocation(program, arrays, {"flag": True})
     PROVIDER.emulate(source)(call)
     barriers = source.text.count(BARRIER)
     assert barriers
     for number in range(barriers):
+        for array in arrays.values():  # the last to arrive is told by a count
+            array[...] = 0 if array.dtype == np.int32 else array
         with pytest.raises(RacingAccess):
             PROVIDER.emulate(replace(source, text=without(source.text, number)))(call)
 

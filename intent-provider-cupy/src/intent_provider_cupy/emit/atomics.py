@@ -38,8 +38,8 @@ def atomic(body: Body, op: Atomic) -> None:
         body.barrier()  # what any thread wrote comes before what this access makes visible
     body.hazards.touch(op)
     _access(body, op)
-    if op.order in ("acquire", "acq_rel"):
-        body.barrier()  # no thread reads ahead of it
+    if op.order in ("acquire", "acq_rel") and body.hazards.snapshot():
+        body.barrier()  # no thread reads ahead of it; where replicas have got the old value, a barrier stands already
 
 
 def _access(body: Body, op: Atomic) -> None:
