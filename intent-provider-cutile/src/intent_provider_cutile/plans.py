@@ -54,6 +54,7 @@ PLANS: Final = PlanTable(
         Walk(block=4096, knobs=settings(num_worker_warps=8)),
     ),
     counting=Walk(block=2048, knobs=settings(num_worker_warps=8)),
+    cached=32 << 20,
     short_rows=4096,
     narrow_square=128,
 )  # fmt: skip

@@ -247,7 +247,9 @@ class _Planner:
             inner[inside[0]] = serial(min(tile.rows, inner[inside[0]].size))
         self.asked.append(tile.knobs if chain is None else chain.knobs)
         grouped = (
-            self._grouping(dict(instance), sizes, matrix) if len(matrix) == 2 and len(instance) >= 2 else 1
+            self._grouping(dict(instance), sizes, matrix, products)
+            if len(matrix) == 2 and len(instance) >= 2
+            else 1
         )
         return GroupPlan(instance=tuple(instance), inner=tuple(inner.items()), grouped=grouped)
 
@@ -296,8 +298,13 @@ class _Planner:
         """Whether the target has one of the products as multiply-adds only."""
         return not self.table.splits and not all(narrow(op, self.capabilities) for op in products)
 
-    def _grouping(self, blocks: dict[str, int], sizes: dict[str, int], matrix: list[str]) -> int:
-        """Rows of tiles that are walked together: fewer where one row of tiles is short."""
+    def _grouping(
+        self, blocks: dict[str, int], sizes: dict[str, int], matrix: list[str], products: list[kir.Contract]
+    ) -> int:
+        """Rows of tiles walked together: few where one is short, one where the cache holds the right operand."""
+        right = max(prod(self._size(e) for e in op.rhs.shape) * op.rhs.dtype.bytes for op in products)
+        if right <= self.table.cached:
+            return 1
         columns = -(-sizes[matrix[1]] // blocks.get(matrix[1], 1))
         return 8 if columns > 16 else 4
 

@@ -101,6 +101,7 @@ class PlanTable:
     (None: as many); ``walks``: how a longer one is walked; ``counting``: how the values of a histogram are.
     ``sharing``: instances among which long reductions are shared out where there are a quarter as many at most;
     ``counting_parts``: the same for histograms, of which each leaves all its bins to the last one.
+    ``cached``: bytes of a product's right operand up to which tiles are walked row by row, not in groups of rows.
     ``short_rows``: elements that short rows have together. ``pointwise_bytes``: of the widest array in a pointwise
     instance. ``square``: rows and columns of an instance that transposes, ``narrow_square``: of elements of at most
     two bytes.
@@ -125,6 +126,7 @@ class PlanTable:
     counting: Walk = Walk(block=4096)
     sharing: int = 1056
     counting_parts: int = 528
+    cached: int = 0
     short_rows: int = 2048
     pointwise_bytes: int = 4096
     square: int = 64
