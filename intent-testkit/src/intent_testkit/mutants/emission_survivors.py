@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
+_SIGN: Final = "a sign is 1 or -1"
+_FACTORS: Final = "only the message of a refusal names it"
 _ZERO: Final = "0 stands in parentheses"
 
 EMITTED: Final[dict[str, str]] = {
+    "provider.emission.python.extents:ExtentWriter.write:blur-bound:0": _SIGN,
+    "provider.emission.python.extents:ExtentWriter.write:blur-bound:1": _SIGN,
+    "provider.emission.python.extents:ExtentWriter.write:blur-bound:2": _SIGN,
+    "intent_provider_triton.emit.structured:_sum_of_products:other-side:1": _FACTORS,
+    "intent_provider_triton.emit.structured:dot_layout:skip-decision:8": (
+        "products of short fragments are right as matrix products, too; which is faster is a choice"
+    ),
+    "intent_provider_cutile.emit.structured:_arg_reduce:skip-decision:3": "only named kinds get there",
     "intent_provider_triton.emit.literals:literal:blur-bound:0": _ZERO,
     "intent_provider_triton.emit.literals:_float_literal:blur-bound:0": "only infinities and NaN get there",
     "intent_provider_triton.emit.literals:_float_literal:blur-bound:1": _ZERO,

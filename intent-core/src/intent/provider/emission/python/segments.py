@@ -51,7 +51,7 @@ def write_segments(
         if len(inner.lines) == start:
             inner.line("pass")
         parts.append(inner.lines)
-    if several or any(pid.text in line for lines in parts for line in lines):
+    if any(pid.text in line for lines in parts for line in lines):  # of several, all but the first ask it
         writer.line(f"{pid.text} = {spelled}")
     for i, (segment, lines) in enumerate(zip(segments, parts, strict=True)):
         if several:
