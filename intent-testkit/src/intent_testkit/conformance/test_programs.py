@@ -269,3 +269,25 @@ def test_combines_of_index_values(intent_provider: str) -> None:
     y = np.zeros(4, np.int64)
     run(intent_provider, rare.last_place(), {"x": x, "y": y})
     same(y, np.array([12, 12, -1, 12], np.int64))
+
+
+def test_products_of_boxes_that_overlap(intent_provider: str) -> None:
+    """The first row of a block is no multiple of anything."""
+    a, b = (f32(name, 64, n).astype(np.float16) for name, n in (("a", 64), ("b", 16)))
+    c = np.zeros((32, 16), np.float32)
+    run(intent_provider, rare.product_at(0, 0, sliding=True), {"a": a, "b": b, "c": c})
+    rows = np.concatenate([np.arange(16), np.arange(1, 17)])
+    wide = a.astype(np.float64)[rows, :32] @ b.astype(np.float64)[:32]
+    np.testing.assert_allclose(c, wide, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16", "f32", "f64"])
+def test_constants_that_nothing_is_computed_with(intent_provider: str, dtype: str) -> None:
+    """To the bit: signs of zeros, what is not finite, and the first number after 1."""
+    step = {"f16": 2.0**-10, "bf16": 2.0**-7, "f32": 2.0**-23, "f64": 2.0**-52}[dtype]
+    values = [float("nan"), float("inf"), float("-inf"), 0.0, -0.0, -1.5, 1 + step]
+    y = np.full((len(values), 4), 7, BY_NAME[dtype].numpy)
+    run(intent_provider, rare.constants(values, dtype), {"y": y})
+    wanted = np.repeat(np.array(values).astype(y.dtype)[:, None], 4, axis=1)
+    same(y, wanted)
+    assert (np.signbit(y.astype(np.float64)[1:]) == np.signbit(wanted.astype(np.float64)[1:])).all()

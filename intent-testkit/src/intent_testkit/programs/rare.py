@@ -138,15 +138,18 @@ def compared(trees: Sequence[Nested], size: int = 16) -> Program:
     return b.program("compared", [*views, y], b.segment([("one", const(1), 1)], body))
 
 
-def product_at(offset: int, begin: int, size: int = 16) -> Program:
-    """``c = a[offset:offset + 32, begin:begin + 32] @ b[begin:begin + 32]``, no lane masked; blocks of 16."""
+def product_at(offset: int, begin: int, size: int = 16, *, sliding: bool = False) -> Program:
+    """``c = a[offset:offset + 32, begin:begin + 32] @ b[begin:begin + 32]``, no lane masked; blocks of 16.
+
+    ``sliding``: the rows of the second block begin one below those of the first.
+    """
     m, n, k = Dim("m", size), Dim("n", size), Dim("k", size)
     b = Builder(m, n, k)
     x, y, z = view("a", "f16", "64 64"), view("b", "f16", f"64 {size}"), view("c", "f32", f"32 {size}", "out")
 
     def body(pid: Fragment) -> None:
         block = b.op("mul", pid, b.constant(size))
-        i = b.op("add", b.op("add", block, b.constant(offset)), b.lane(m))
+        i = b.op("add", pid if sliding else b.op("add", block, b.constant(offset)), b.lane(m))
         j = b.lane(n)
 
         def step(at: Fragment, acc: Fragment) -> Fragment:
@@ -215,3 +218,16 @@ def last_place(size: int = 16) -> Program:
         b.store(y, [row], b.cast(last, I64))
 
     return b.program("last_place", [x, y], b.segment([("m", symbol("M"), 1)], body))
+
+
+def constants(values: Sequence[float], dtype: str, size: int = 4) -> Program:
+    """Row k of ``y`` is the k-th value."""
+    lane = Dim("n", size)
+    b = Builder(lane)
+    y = view("y", dtype, f"{len(values)} {size}", "out")
+
+    def body(_: Fragment) -> None:
+        for k, value in enumerate(values):
+            b.store(y, [b.constant(k), b.lane(lane)], b.constant(value, y.dtype))
+
+    return b.program("constants", [y], b.segment([("one", const(1), 1)], body))
