@@ -27,6 +27,7 @@ from intent_testkit.mutants.trial import Constructed
 
 PROVIDER_ROOMS = ("emit", "casts", "spelling")
 SHARED_ROOM = "intent.provider.emission"
+PYTHON_ROOM = f"{SHARED_ROOM}.python"
 WANTED = 0.95
 
 
@@ -113,7 +114,10 @@ def _modules(name: str) -> list[str]:
         return _below(ROOMS[name].package)
     package = registry().get(name).__module__.split(".")[0]
     rooms = (SHARED_ROOM, *(f"{package}.{room}" for room in PROVIDER_ROOMS))
-    return [module for room in rooms for module in _below(room)]
+    found = [module for room in rooms for module in _below(room)]
+    if hasattr(import_module(f"{package}.emit.body"), "python"):
+        return found
+    return [module for module in found if not module.startswith(PYTHON_ROOM)]  # it writes another language
 
 
 def _below(room: str) -> list[str]:
