@@ -55,6 +55,12 @@ def test_all_bins_are_in_lanes_and_values_in_blocks():
     assert dict(plan.knobs) == {"num_warps": 8}
 
 
+def test_parts_are_fewer_the_more_bins_the_last_one_adds():
+    many = replace(CAPABILITIES, plans=replace(TABLE, counting_parts=1000))
+    found = [plan_of(counts, many, N=1 << 22, K=bins).groups[0].split for bins in (64, 256, 1024)]
+    assert found == [("axis_N", 443), ("axis_N", 221), ("axis_N", 110)]
+
+
 def test_few_values_are_counted_at_once():
     (group,) = plan_of(counts, N=300, K=1000).groups
     assert group.traversal("axis_N") == resident(512)
@@ -63,7 +69,7 @@ def test_few_values_are_counted_at_once():
 
 @pytest.mark.parametrize("atomics", [frozenset(), frozenset({("add", "i32")})])
 def test_more_bins_than_the_target_counts_are_spread_over_instances(atomics):
-    many = replace(CAPABILITIES, histogram=0, atomics=atomics)
+    many = replace(CAPABILITIES, histogram=256, atomics=atomics)
     (group,) = plan_of(counts, many, N=1 << 20, K=5000).groups
     assert group.block("axis_K") is not None
     (group,) = plan_of(counts, many, N=1 << 20, K=1000).groups

@@ -19,7 +19,7 @@ COUNTED = 4096
 
 def most_bins(capabilities: Capabilities) -> int:
     """How many bins the target counts at once: natively, or by atomics."""
-    return capabilities.histogram or (COUNTED if ("add", "i32") in capabilities.atomics else 0)
+    return max(capabilities.histogram, COUNTED if ("add", "i32") in capabilities.atomics else 0)
 
 
 def bins_of(analysis: Analysis) -> set[str]:

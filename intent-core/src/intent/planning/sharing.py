@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from math import prod
+from math import isqrt, prod
 from typing import Final
 
 from intent import kir
@@ -27,6 +27,11 @@ __all__ = ["shareable", "shared_out", "with_split"]
 LEAST_ELEMENTS: Final = 8192
 """What an instance should reduce, to be worth its arrival."""
 LEAST_BLOCKS: Final = 2
+COUNTED_A_BIN: Final = 3
+"""Values that an instance counts in the time in which the last one adds one bin of another's.
+
+The whole is done soonest with as many parts as the root of this times the values over the bins.
+"""
 LEAST_PARTS: Final = 4
 """Below that an idle device is not idle enough: what is left goes and is read again."""
 
@@ -125,7 +130,8 @@ def _longest(
                 most, prod(size_of(op.operands[0].shape[k], extents, 1) for k in op.axes) // LEAST_ELEMENTS
             )
         if isinstance(op, kir.Histogram):
-            most = min(most, counting)
+            values, bins = (prod(size_of(e, extents, 1) for e in v.shape) for v in (op.values, op.result))
+            most = min(most, counting, isqrt(COUNTED_A_BIN * values // max(1, bins)))
         found[label] = max(found.get(label, 0), most)
     return sorted(found.items(), key=lambda entry: (-entry[1], entry[0]))
 

@@ -15,8 +15,8 @@ from intent_provider_triton.casts import cast
 if TYPE_CHECKING:
     from intent_provider_triton.emit.body import Body
 
-MOST_BINS = 2048
-"""Triton keeps the bins of a warp in registers: 64 a thread of these."""
+MOST_BINS = 256
+"""Triton looks for each bin in each warp's values: values at 1092 GB/s with 256 bins, with 1000 at 264."""
 
 
 def histogram(body: Body, op: Histogram) -> None:
