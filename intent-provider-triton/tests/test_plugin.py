@@ -9,13 +9,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from intent.diagnostics import CapabilityError, NoDevice
-from intent.physical import Buffer, Store
+from intent.diagnostics import NoDevice
+from intent.physical import Store
 from intent.provider import Provider, registry
 from intent.provider.capabilities import Capabilities
 from intent.provider.cuda import driver
-from intent.types.dtypes import F32
-from intent.types.extent import const
 from intent_provider_triton.plugin import plugin
 from intent_testkit.programs import invocation, run, whole
 
@@ -55,16 +53,6 @@ def test_without_a_gpu_loading_says_why():
 def test_a_device_that_is_not_cuda_is_refused():
     with pytest.raises(NoDevice, match="no CUDA device"):
         PROVIDER.load(PROVIDER.serialize(whole.add()), "hip:0")
-
-
-def test_shared_memory_buffers_are_a_capability_error():
-    program = whole.workspace()
-    segment = program.segments[0]
-    shared = Buffer(id=900, name="held", dtype=F32, shape=(const(32),), storage="shared")
-    ops = tuple(replace(op, buffer=shared) if hasattr(op, "buffer") else op for op in segment.body.ops)
-    changed = replace(program, segments=(replace(segment, body=replace(segment.body, ops=ops)),))
-    with pytest.raises(CapabilityError, match="shared-memory"):
-        PROVIDER.serialize(changed)
 
 
 def test_emulation_and_native_builds_share_a_process():
