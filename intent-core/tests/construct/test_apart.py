@@ -155,3 +155,24 @@ def test_parts_that_meet_or_are_left_out_are_named(node, changes, rule):
     """Data has to give one point several blocks: with one member for each point, all of them are in the first part."""
     made = program(doubled, 3)
     assert rule in problems(edited(made, node, **changes), lower(doubled))
+
+
+@intent.kernel
+def row_sums(x: I.In[I.f32, ("N",)], offsets: I.In[I.i32, ("P",)], y: I.Out[I.f32, ("G",)]):
+    axis = I.domain(0, x.shape[0])
+    for g in I.parallel(I.domain(0, y.shape[0])):
+        y[g] = I.reduce.sum(x[axis[offsets[g] : offsets[g + 1]]], axis=0)
+
+
+@pytest.mark.rejects
+def test_later_blocks_of_several_points_are_compared_too():
+    """Several points walk as far as the longest of them, and every part to the end: members are added twice."""
+    kernel = lower(row_sums)
+    analysis = analyze(kernel)
+    (point,) = (axis.label for axis in analysis.groups[0].axes)
+    (row,) = (label for label, axis in analysis.inner.items() if not axis.extent.launch_visible)
+    plan = GroupPlan(instance=((point, 4),), inner=((row, serial(2)),), split=(row, 3))
+    made = construct(kernel, Plan(groups=(plan,)), analysis)
+    assert problems(made, kernel) == {}
+    whole = edited(made, lambda op: getattr(op, "fn", "") == "minimum", fn="maximum")
+    assert "coordinate-relation" in problems(whole, kernel)

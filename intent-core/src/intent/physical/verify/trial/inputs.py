@@ -8,7 +8,7 @@ Index data must stay inside what it indexes, and is tried in several patterns.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import Final
@@ -17,12 +17,13 @@ import numpy as np
 
 from intent import kir
 from intent.kir.walk import operands_of, regions_of, walk
-from intent.physical.fragment import Fragment
-from intent.physical.ops import Constant, LaunchValue, Load, Loop, Op, Pointwise
+from intent.physical.fragment import Fragment, View
+from intent.physical.ops import Constant, LaunchValue, Load, Loop, Op, Pointwise, Store
 from intent.physical.program import Guard, Program
 from intent.physical.verify.rule import operations
 from intent.physical.verify.trial.ring import Array, fingerprint, scramble, storage
 from intent.physical.walk import operands_of as inputs_of
+from intent.physical.walk import walk as walk_physical
 from intent.types import DType, Extent
 from intent.types.dtypes import BOOL
 from intent.types.extent import Atom, Dyn, Scalar, Symbol
@@ -33,7 +34,6 @@ PATTERNS: Final = ("ordinals", "steps", "spread", "halves", "zeros", "ones")
 """What index data holds: its own position, the number of its parameter, small numbers at random, half its position,
 nothing but zero, nothing but one."""
 
-_FARTHEST: Final = 3
 _FEW: Final = (3, 2, 4, 5, 1, 6, 8)
 _SMALL: Final = (4, 3, 5, 2, 1, 6, 8)
 _TRIES: Final = 1000
@@ -47,14 +47,14 @@ class Inputs:
     """One set of inputs: values of extents, and the pattern of index data.
 
     ``alike``: some elements are equal, and zero among them, so that comparisons meet equal numbers.
-    ``reach``: what index data of the pattern "last" holds at its end; there is zero before it.
+    ``ends``: what index data of the pattern "last" holds before its end, and there.
     """
 
     extents: Mapping[Atom, int]
     pattern: str
     indices: tuple[str, ...]
     alike: bool = True
-    reach: int = 0
+    ends: tuple[int, int] = (0, 0)
 
     def size(self, shape: tuple[Extent, ...]) -> tuple[int, ...]:
         """A shape in numbers."""
@@ -80,7 +80,7 @@ class Inputs:
             "halves": last // 2,
             "zeros": last * 0,
             "ones": last * 0 + 1,
-            "last": np.where(last == (shape[-1] if shape else 1) - 1, self.reach, 0),
+            "last": np.where(last == (shape[-1] if shape else 1) - 1, self.ends[1], self.ends[0]),
         }
         return chosen[self.pattern].astype(storage(dtype))
 
@@ -138,30 +138,47 @@ def _measured(shape: tuple[Extent, ...], values: Mapping[int, kir.Value]) -> lis
     return [values[a.value] for e in shape for a in e.atoms() if isinstance(a, Dyn) and a.value in values]
 
 
-def far(
-    program: Program, kernel: kir.Kernel, extents: Mapping[Atom, int], views: tuple[str, ...]
-) -> Iterator[Inputs]:
-    """Index data that gives all members to one point, if data says how far a loop of the program goes.
+def far(program: Program, kernel: kir.Kernel, views: tuple[str, ...]) -> Iterator[Inputs]:
+    """Index data that gives all members to one point, where data says how far a loop of the program goes.
 
     Other patterns give each point about one: its loop never comes to a second block, nor to another instance's part.
     """
+    counted = _counted(program)
+    several = frozenset(atom for e, _ in counted for atom in _atoms(e))
+    for turned in (True, False) if counted else ():
+        for extents in islice(assignments(kernel, program, several, turned=turned), 1):
+            for reach in sorted({e.evaluate(extents) for e, _ in counted}, reverse=True):
+                yield from (Inputs(extents, "last", views, ends=(begin, reach)) for begin in (0, 1))
+
+
+def _counted(program: Program) -> list[tuple[Extent, int]]:
+    """Axes of views that loops walk as far as data says, with how many members there should be before the last."""
     made = {r.id: op for op in operations(program) for r in op.results}
-    if not any(isinstance(op, Loop) and _loaded(op.end, made) for op in operations(program)):
-        return
-    found = Inputs(extents, "last", views)
-    sources = [v for v in kernel.views if (v.alias or v.name) not in views]
-    for reach in sorted({n for v in sources for n in found.size(v.shape)}, reverse=True)[:_FARTHEST]:
-        yield replace(found, reach=reach)
+    found: list[tuple[Extent, int]] = []
+    for loop in operations(program):
+        step = made.get(loop.step.id) if isinstance(loop, Loop) else None
+        if not (isinstance(loop, Loop) and isinstance(step, Constant) and _rests(loop.end, Load, made)):
+            continue
+        for op in walk_physical(loop.body):
+            view = op.source if isinstance(op, Load) else op.target if isinstance(op, Store) else None
+            if isinstance(view, View) and isinstance(op, Load | Store):
+                found += (
+                    (e, 2 * int(step.value) + 1)  # two blocks for parts, and one for another point
+                    for e, at in zip(view.shape, op.coordinates, strict=True)
+                    if _rests(at, loop.body.args[0], made)
+                )
+    return [(extent, block) for extent, block in dict.fromkeys(found) if _visible(extent)]
 
 
-def _loaded(value: Fragment, made: Mapping[int, Op]) -> bool:
-    """Whether an index computation rests on memory."""
+def _rests(value: Fragment, on: Fragment | type[Op], made: Mapping[int, Op]) -> bool:
+    """Whether an index computation rests on a value, or on an operation of a class; not by way of memory."""
     left, seen = [value], set[int]()
     while left:
-        op = made.get(left.pop().id)
-        if isinstance(op, Load):
+        current = left.pop()
+        op = made.get(current.id)
+        if current == on or (isinstance(on, type) and isinstance(op, on)):
             return True
-        if op is not None and op.id not in seen:
+        if op is not None and op.id not in seen and not isinstance(op, Load):
             seen.add(op.id)
             left += inputs_of(op)
     return False
@@ -175,7 +192,8 @@ class _Search:
     ) -> None:
         self.aims = [(c.lhs - c.rhs, 0) for c in kernel.conditions if c.kind == "equal"]
         self.aims += [(g.extent, n) for g in program.guards for n in _of_guard(g, several)]
-        self.aims += [(e, block + 1) for e, block in _blocked(program) if not several.isdisjoint(_atoms(e))]
+        blocks = (*_blocked(program), *_counted(program))
+        self.aims += [(e, block + 1) for e, block in blocks if not several.isdisjoint(_atoms(e))]
         self.prefer = _preferences(kernel, program, several, turned=turned)
         self.tries = _TRIES
         extents = tuple({e for view in kernel.views for e in view.shape})

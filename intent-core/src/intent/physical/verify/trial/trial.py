@@ -93,24 +93,26 @@ def _attempt(program: Program, kernel: kir.Kernel) -> Trial:
                 continue
             except Undecided as error:
                 return Trial(decided=False, reason=str(error))
-            if found.difference is None and number < 2:
-                found = _far(program, kernel, extents, views) or found
             if found.difference is not None:
                 return found
             done, together = done or found, together or number == 0
             break
-    return done or Trial(decided=False, reason=reason)
+    return (done and _far(program, kernel, views)) or done or Trial(decided=False, reason=reason)
 
 
-def _far(
-    program: Program, kernel: kir.Kernel, extents: Mapping[Atom, int], views: tuple[str, ...]
-) -> Trial | None:
-    """Compare where data gives one point as many members as there are; None where the kernel accepts no such data."""
-    for inputs in far(program, kernel, extents, views):
+def _far(program: Program, kernel: kir.Kernel, views: tuple[str, ...]) -> Trial | None:
+    """What is different where data gives one point as many members as there are."""
+    clean: Mapping[Atom, int] | None = None
+    for inputs in far(program, kernel, views):
+        if inputs.extents != (clean or inputs.extents) or effort(program, kernel, inputs.extents) > MOST:
+            continue
         try:
-            return _compare(program, kernel, inputs)
+            found = _compare(program, kernel, inputs)
         except (Unclean, Undecided):
             continue
+        if found.difference is not None:
+            return found
+        clean = inputs.extents
     return None
 
 
