@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+import intent
+import intent.language as I
+from intent.construct import analyze
 from intent.diagnostics import BuildFailure, CapabilityError
+from intent.frontend import lower
 from intent.physical import Buffer
+from intent.planning import default_plan
 from intent.provider import Source
 from intent.types.dtypes import F32
 from intent.types.extent import const
@@ -74,6 +80,22 @@ def test_sums_of_8_bit_products_are_added_in_f32(summed, steps):
 
 def test_f32_matmul_never_uses_tf32():
     listing = PROVIDER.build(PROVIDER.serialize(whole.matmul(32, 32, 32, "f32")), "sm_90").listing
+    assert "tf32" not in listing
+
+
+@intent.kernel
+def product(a: I.In[I.f32, ("M", "K")], b: I.In[I.f32, ("K", "N")], c: I.Out[I.f32, ("M", "N")]):
+    c[...] = I.matmul(a[...], b[...])
+
+
+def test_f32_matmul_is_made_of_bf16_products_where_the_caller_permits_it():
+    extents = {"M": 1024, "N": 1024, "K": 1024}
+    capabilities = replace(PROVIDER.capabilities, plans=PROVIDER.capabilities.plans.splitting())
+    plan = default_plan(analyze(lower(product, {})), capabilities, extents)
+    options = intent.CompileOptions(products="split")
+    made = intent.compile(product, PROVIDER, plan=plan, options=options)
+    listing = PROVIDER.build(PROVIDER.serialize(made.program), "sm_90").listing
+    assert listing.count("wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16") == 6 * 32 // 16
     assert "tf32" not in listing
 
 

@@ -41,6 +41,7 @@ PLANS: Final = PlanTable(
         ChainTile(knobs=_LONG_HEAD),
     ),
     exact=MatrixTile(rows=64, columns=64, summed=32, whole=32, knobs=_PLAIN),
+    split=MatrixTile(summed=32, whole=64, knobs=settings(num_warps=8, num_stages=3)),
     # 32 elements a thread, from 8192 elements on more threads.
     rows=(
         Sized(lanes=1024, knobs=settings(num_warps=1)),

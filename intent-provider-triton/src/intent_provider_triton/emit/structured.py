@@ -232,7 +232,7 @@ def _dot(
     if accumulator is not None and not narrow and not apart:
         arguments.append(body.full(accumulator, op.result.dims).text)
     if op.lhs.dtype.name == "f32":
-        arguments.append('input_precision="ieee"')
+        arguments.append(f'input_precision="{"bf16x6" if op.split else "ieee"}"')
     if op.lhs.dtype.kind == "int":
         arguments.append("out_dtype=tl.int32")
     if apart:
