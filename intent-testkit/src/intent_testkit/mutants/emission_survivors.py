@@ -9,6 +9,9 @@ _FACTORS: Final = "only the message of a refusal names it"
 _ZERO: Final = "0 stands in parentheses"
 
 EMITTED: Final[dict[str, str]] = {
+    "provider.emission.python.segments:write_segments:forget-filter:0": (
+        "a segment that has no programs is written, and never runs"
+    ),
     "provider.emission.python.extents:ExtentWriter.write:blur-bound:0": _SIGN,
     "provider.emission.python.extents:ExtentWriter.write:blur-bound:1": _SIGN,
     "provider.emission.python.extents:ExtentWriter.write:blur-bound:2": _SIGN,
