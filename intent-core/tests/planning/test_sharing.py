@@ -34,6 +34,24 @@ def softmax(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
     y[...] = e / I.reduce.sum(e, axis=0)
 
 
+@intent.fn
+def peak_of(part):
+    return I.reduce.max(part, axis=0)
+
+
+@intent.fn
+def higher(a, b):
+    return I.maximum(a, b)
+
+
+@intent.kernel
+def peak(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M",)]):
+    for m in I.parallel(I.domain(0, x.shape[0])):
+        y[m] = I.region_fold(
+            source=x[m, :], axis=0, summarize=peak_of, combine=higher, identity=I.cast(-I.inf, I.f32)
+        )
+
+
 def parts(source, **extents: int) -> int:
     (group,) = default_plan(analyze(lower(source)), CAPABILITIES, extents).groups
     return 1 if group.split is None else group.split[1]
@@ -57,6 +75,10 @@ def test_no_instance_is_worth_less_than_its_arrival():
 def test_the_parts_of_all_rows_fill_the_device_together():
     assert parts(row_totals, M=16, N=1 << 22) == MOST // 16
     assert parts(row_totals, M=MOST // LEAST_PARTS + 1, N=1 << 22) == 1
+
+
+def test_parts_that_are_combined_in_order_are_half_as_many():
+    assert parts(peak, M=1, N=1 << 22) == MOST // 2
 
 
 def test_a_reduction_that_needs_another_one_is_not_shared():

@@ -32,6 +32,8 @@ COUNTED_A_BIN: Final = 3
 
 The whole is done soonest with as many parts as the root of this times the values over the bins.
 """
+IN_ORDER: Final = 2
+"""Parts of a fold are combined one after the other: the last instance is done sooner with half as many."""
 LEAST_PARTS: Final = 4
 """Below that an idle device is not idle enough: what is left goes and is read again."""
 
@@ -52,12 +54,11 @@ def shared_out(
     for number, group in enumerate(groups):
         if plan.groups[number].split is not None:
             continue
-        for label, most in _longest(
-            analysis, group, plan.groups[number], known, capabilities.plans.counting_parts
-        ):
+        counting = capabilities.plans.counting_parts
+        for label, most in _longest(analysis, group, plan.groups[number], known, count, counting):
             if most < LEAST_PARTS:
                 break
-            made = with_split(plan, number, label, min(count, most), analysis)
+            made = with_split(plan, number, label, most, analysis)
             if made is not None:
                 plan = made
                 break
@@ -115,16 +116,18 @@ def _programs(group: Group, plan: GroupPlan, extents: dict[str, int]) -> int:
 
 
 def _longest(
-    analysis: Analysis, group: Group, plan: GroupPlan, extents: dict[str, int], counting: int
+    analysis: Analysis, group: Group, plan: GroupPlan, extents: dict[str, int], count: int, counting: int
 ) -> list[tuple[str, int]]:
-    """Labels that may be split and in how many parts at most, the most parts first."""
+    """Labels that may be split and in how many parts, of at most ``count``, the most parts first."""
     found: dict[str, int] = {}
     for label, op in _reduced(analysis, group):
         inner = plan.traversal(label)
         if inner.mode != "serial" or label not in analysis.inner:
             continue
         members = bound_of(analysis, label, extents, 1)
-        most = -(-members // inner.size) // LEAST_BLOCKS
+        most = min(count, -(-members // inner.size) // LEAST_BLOCKS)
+        if isinstance(op, kir.RegionFold):
+            most = min(most, count // IN_ORDER)
         if isinstance(op, kir.Reduce):
             most = min(
                 most, prod(size_of(op.operands[0].shape[k], extents, 1) for k in op.axes) // LEAST_ELEMENTS

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from intent.diagnostics import IntentError
 from intent_testkit.cases.case import ViewSpec
 from intent_testkit.device import Gpu, Place
 from intent_testkit.memory import Allocation, allocate
@@ -40,7 +41,7 @@ def stress(
     """Launch ``repetitions`` times and judge every result: right, guards intact, inputs untouched.
 
     ``streams`` is how many of a GPU's streams the launches go round over; 0 means one launch on bare allocations.
-    Raises nothing for a wrong result: the verdict says so.
+    Raises nothing for a wrong result or a failed build: the verdict says so.
     """
     begun = time.perf_counter()
     values = draw(point)
@@ -52,7 +53,11 @@ def stress(
     while done < repetitions and fault is None:
         count = min(size, repetitions - done)
         batch = _batch(allocations, count, place, streams, updated_bytes(artifact.program))
-        _launch(point, artifact, batch, values)
+        try:
+            _launch(point, artifact, batch, values)
+        except IntentError as error:
+            fault = f"{type(error).__name__}: {error}"
+            break
         fault = _fault(lambda b=batch: _judge(point, b, allocations, wanted, seen))  # type: ignore[misc]
         done += batch.count
     program = artifact.program
