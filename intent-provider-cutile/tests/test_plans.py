@@ -38,6 +38,13 @@ def test_matrix_tiles_by_size(m, n, tile, knobs):
     assert dict(plan.knobs) == knobs
 
 
+def test_products_with_a_vector_are_not_shared():
+    (group,) = planned(matmul.vecmat, K=5000, N=70).groups
+    assert group.split is None
+    (group,) = planned(workloads.sum_of_vector, N=1 << 22).groups
+    assert group.split is not None
+
+
 @pytest.mark.parametrize("n", [256, 1024, 4096, 8192, 12345, 16384, 20000, 32768])
 def test_rows_never_have_more_than_128_elements_a_thread(n):
     plan = planned(softmax.softmax_bf16, M=8192, N=n)

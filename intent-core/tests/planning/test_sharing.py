@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import intent
@@ -25,6 +27,11 @@ def total(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ()]):
 @intent.kernel
 def row_totals(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M",)]):
     y[...] = I.reduce.sum(x[...], axis=1)
+
+
+@intent.kernel
+def vecmat(x: I.In[I.f32, ("K",)], a: I.In[I.f32, ("K", "N")], y: I.Out[I.f32, ("N",)]):
+    y[...] = I.vecmat(x[...], a[...])
 
 
 @intent.kernel
@@ -93,3 +100,11 @@ def test_nothing_is_shared_before_a_call_is_known():
 def test_tuning_tries_other_numbers_of_parts():
     found = candidates(analyze(lower(total)), CAPABILITIES, {"N": 1 << 27}, {}, 12)
     assert {None, ("axis_N", MOST // 2), ("axis_N", MOST * 2)} <= {plan.groups[0].split for plan in found}
+
+
+def test_a_target_may_keep_products_with_a_vector_together():
+    extents = {"K": 1 << 22, "N": 64}
+    for shared in (True, False):
+        table = replace(CAPABILITIES.plans, shared_products=shared)
+        plan = default_plan(analyze(lower(vecmat)), replace(CAPABILITIES, plans=table), extents)
+        assert (plan.groups[0].split is not None) == shared

@@ -20,7 +20,7 @@ from intent.planning.legal import bound_of, size_of
 from intent.planning.ragged import average, counted_axes
 from intent.planning.tiles import of_matrices
 from intent.planning.touched import contractions, producers
-from intent.provider import Capabilities
+from intent.provider import Capabilities, PlanTable
 
 __all__ = ["shareable", "shared_out", "with_split"]
 
@@ -54,8 +54,7 @@ def shared_out(
     for number, group in enumerate(groups):
         if plan.groups[number].split is not None:
             continue
-        counting = capabilities.plans.counting_parts
-        for label, most in _longest(analysis, group, plan.groups[number], known, count, counting):
+        for label, most in _longest(analysis, group, plan.groups[number], known, count, capabilities.plans):
             if most < LEAST_PARTS:
                 break
             made = with_split(plan, number, label, most, analysis)
@@ -116,13 +115,15 @@ def _programs(group: Group, plan: GroupPlan, extents: dict[str, int]) -> int:
 
 
 def _longest(
-    analysis: Analysis, group: Group, plan: GroupPlan, extents: dict[str, int], count: int, counting: int
+    analysis: Analysis, group: Group, plan: GroupPlan, extents: dict[str, int], count: int, table: PlanTable
 ) -> list[tuple[str, int]]:
     """Labels that may be split and in how many parts, of at most ``count``, the most parts first."""
     found: dict[str, int] = {}
     for label, op in _reduced(analysis, group):
         inner = plan.traversal(label)
         if inner.mode != "serial" or label not in analysis.inner:
+            continue
+        if isinstance(op, kir.Contract) and not table.shared_products:
             continue
         members = bound_of(analysis, label, extents, 1)
         most = min(count, -(-members // inner.size) // LEAST_BLOCKS)
@@ -134,7 +135,7 @@ def _longest(
             )
         if isinstance(op, kir.Histogram):
             values, bins = (prod(size_of(e, extents, 1) for e in v.shape) for v in (op.values, op.result))
-            most = min(most, counting, isqrt(COUNTED_A_BIN * values // max(1, bins)))
+            most = min(most, table.counting_parts, isqrt(COUNTED_A_BIN * values // max(1, bins)))
         found[label] = max(found.get(label, 0), most)
     return sorted(found.items(), key=lambda entry: (-entry[1], entry[0]))
 
