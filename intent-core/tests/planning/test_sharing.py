@@ -13,9 +13,10 @@ from intent.frontend import lower
 from intent.planning import default_plan
 from intent.planning.candidates import candidates
 from intent.planning.sharing import LEAST_ELEMENTS, LEAST_PARTS
+from intent.provider import PlanTable
 from intent.provider.registry import registry
 
-CAPABILITIES = registry().get("triton").capabilities
+CAPABILITIES = replace(registry().get("reference").capabilities, plans=PlanTable())
 MOST = CAPABILITIES.plans.sharing
 
 
