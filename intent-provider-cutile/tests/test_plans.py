@@ -38,11 +38,11 @@ def test_matrix_tiles_by_size(m, n, tile, knobs):
     assert dict(plan.knobs) == knobs
 
 
-def test_products_with_a_vector_are_not_shared():
-    (group,) = planned(matmul.vecmat, K=5000, N=70).groups
-    assert group.split is None
-    (group,) = planned(workloads.sum_of_vector, N=1 << 22).groups
-    assert group.split is not None
+def test_loops_of_shared_reductions_stay_whole():
+    for plan in (planned(matmul.vecmat, K=500_000, N=70), planned(workloads.sum_of_vector, N=1 << 22)):
+        assert plan.groups[0].split is not None
+        assert not plan.peel
+    assert planned(matmul.vecmat, K=5000, N=70_000).peel
 
 
 @pytest.mark.parametrize("n", [256, 1024, 4096, 8192, 12345, 16384, 20000, 32768])

@@ -8,7 +8,9 @@ import pytest
 
 import intent
 import intent.language as I
+import intent.physical as ph
 from intent.construct import analyze
+from intent.construct.plan_record import plan_of_record, record_of_plan
 from intent.frontend import lower
 from intent.planning import default_plan
 from intent.planning.candidates import candidates
@@ -103,9 +105,12 @@ def test_tuning_tries_other_numbers_of_parts():
     assert {None, ("axis_N", MOST // 2), ("axis_N", MOST * 2)} <= {plan.groups[0].split for plan in found}
 
 
-def test_a_target_may_keep_products_with_a_vector_together():
-    extents = {"K": 1 << 22, "N": 64}
-    for shared in (True, False):
-        table = replace(CAPABILITIES.plans, shared_products=shared)
-        plan = default_plan(analyze(lower(vecmat)), replace(CAPABILITIES, plans=table), extents)
-        assert (plan.groups[0].split is not None) == shared
+@pytest.mark.parametrize("peel", [True, False])
+def test_a_target_may_want_the_loops_of_shared_reductions_whole(peel):
+    table = replace(CAPABILITIES.plans, shared_peel=peel)
+    plan = default_plan(analyze(lower(vecmat)), replace(CAPABILITIES, plans=table), {"K": 4_000_001, "N": 64})
+    assert plan.groups[0].split is not None
+    assert plan.peel is peel
+    assert plan_of_record(record_of_plan(plan)) == plan
+    loops = intent.compile(vecmat, provider="reference", plan=plan).program.segments[0].body.ops
+    assert sum(isinstance(op, ph.Loop) for op in loops) == 1 + peel

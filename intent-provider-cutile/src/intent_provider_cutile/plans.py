@@ -58,6 +58,6 @@ PLANS: Final = PlanTable(
     cached=32 << 20,
     short_rows=4096,
     narrow_square=128,
-    # tileiras 13.4 dies of a signal where two loops of such products stand before an atomic that releases.
-    shared_products=False,
+    # tileiras 13.4 dies of a signal where two loops with sums across lanes stand before an atomic that releases.
+    shared_peel=False,
 )  # fmt: skip

@@ -104,7 +104,7 @@ class Compiled:
                 for label in sorted(shareable(self.analysis, group, plan.groups[number])):
                     split = with_split(plan, number, label, count, self.analysis)
                     if split is not None:
-                        yield split
+                        yield replace(split, peel=self.capabilities.plans.shared_peel)
 
     def _laid_out(
         self, extents: Extents, block: int, kept: int | None, how: Inner | None, capabilities: Capabilities

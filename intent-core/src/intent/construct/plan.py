@@ -87,13 +87,15 @@ class GroupPlan:
 class Plan:
     """Plans per group, launch-visible guards to build on, and provider knobs (never meaning).
 
-    ``online``: normalisations take their online form where the author permits it.
+    ``online``: normalisations take their online form where the author permits it. ``peel``: blocks on which masks hold
+    everywhere are walked apart, without masks.
     """
 
     groups: tuple[GroupPlan, ...]
     guards: tuple[Guard, ...] = ()
     knobs: tuple[tuple[str, int], ...] = ()
     online: bool = True
+    peel: bool = True
     name: str = field(default="", compare=False)
 
     def __str__(self) -> str:
@@ -111,6 +113,8 @@ class Plan:
             lines.append("knobs: " + ", ".join(f"{k}={v}" for k, v in self.knobs))
         if not self.online:
             lines.append("normalisations: in two passes")
+        if not self.peel:
+            lines.append("loops: masked throughout")
         return "\n".join(lines)
 
 

@@ -30,6 +30,7 @@ def record_of_plan(plan: Plan) -> Record:
         "guards": [[guard.kind, str(guard.extent), guard.bound] for guard in plan.guards],
         "knobs": [[name, value] for name, value in plan.knobs],
         "online": plan.online,
+        "peel": plan.peel,
     }
 
 
@@ -53,4 +54,5 @@ def plan_of_record(record: Record) -> Plan:
         ),
         knobs=tuple((name, value) for name, value in record["knobs"]),
         online=bool(record["online"]),
+        peel=bool(record["peel"]),
     )

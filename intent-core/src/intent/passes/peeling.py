@@ -36,9 +36,8 @@ WIDE: Final = 64
 
 
 def peeling(program: ph.Program, permissions: Permissions) -> ph.Program:
-    """Split loops over blocks into parts with and without masks."""
-    del permissions  # every value stays the same bit for bit
-    return peeled(program, wide=WIDE)
+    """Split loops over blocks into parts with and without masks. Every value stays the same bit for bit."""
+    return peeled(program, wide=WIDE) if permissions.peel else program
 
 
 def peeled(program: ph.Program, *, wide: int) -> ph.Program:

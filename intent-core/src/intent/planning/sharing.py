@@ -59,7 +59,7 @@ def shared_out(
                 break
             made = with_split(plan, number, label, most, analysis)
             if made is not None:
-                plan = made
+                plan = replace(made, peel=capabilities.plans.shared_peel)
                 break
     return plan
 
@@ -122,8 +122,6 @@ def _longest(
     for label, op in _reduced(analysis, group):
         inner = plan.traversal(label)
         if inner.mode != "serial" or label not in analysis.inner:
-            continue
-        if isinstance(op, kir.Contract) and not table.shared_products:
             continue
         members = bound_of(analysis, label, extents, 1)
         most = min(count, -(-members // inner.size) // LEAST_BLOCKS)

@@ -99,8 +99,8 @@ class PlanTable:
     ``ragged``: lanes of an instance whose points have numbers of members of their own.
     ``resident``: lanes up to which a row is held at once, ``masked``: the same for rows that do not fill their lanes
     (None: as many); ``walks``: how a longer one is walked; ``counting``: how the values of a histogram are.
-    ``sharing``: instances among which long reductions are shared out where there are a quarter as many at most,
-    products with a vector only with ``shared_products``;
+    ``sharing``: instances among which long reductions are shared out where there are a quarter as many at most;
+    ``shared_peel``: whether their loops have full blocks apart from masked ones;
     ``counting_parts``: the same for histograms, of which each leaves all its bins to the last one.
     ``cached``: bytes of a product's right operand up to which tiles are walked row by row, not in groups of rows.
     ``short_rows``: elements that short rows have together. ``pointwise_bytes``: of the widest array in a pointwise
@@ -128,7 +128,7 @@ class PlanTable:
     sharing: int = 1056
     counting_parts: int = 528
     cached: int = 0
-    shared_products: bool = True
+    shared_peel: bool = True
     short_rows: int = 2048
     pointwise_bytes: int = 4096
     square: int = 64

@@ -244,7 +244,7 @@ class Variants:
         with stage(seconds, "construct"):
             constructed = construct(self._kernel, plan, self._analysis)
         with stage(seconds, "passes"):
-            refined = refine(constructed, replace(self._permissions, online=plan.online))
+            refined = refine(constructed, replace(self._permissions, online=plan.online, peel=plan.peel))
             program = finish(refined, self._provider.capabilities)
         with stage(seconds, "verify"):
             verify(refined, self._kernel)
