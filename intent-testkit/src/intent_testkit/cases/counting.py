@@ -144,7 +144,7 @@ COUNTS = (
         parameters=(view("x", "i32", "N", integers(0, 39)), out("y", "i32", "N")),
         oracle=lambda v: {"y": np.bincount(v.x, minlength=40)[v.x]},
         extents=sizes("N", 0, 1, 33, 130),
-        segments=(segment("N"),),
+        segments=(segment("", "1"),),
     ),
     Case(
         name="histogram_of_bytes",
