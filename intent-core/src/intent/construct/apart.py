@@ -49,14 +49,10 @@ def stored_apart(c: Context, share: Share) -> bool:
         raise PlanError(f"an effect that does not run along {share.label} would happen in every part of it")
     ops = list(walk(ph.Region(args=(), ops=tuple(c.emitter.root.ops))))
     stores = [op.target for op in ops if isinstance(op, ph.Store)]
-    written = Counter(_memory(view) for view in stores if isinstance(view, ph.View))
+    written = Counter(view.memory for view in stores if isinstance(view, ph.View))
     if any(count > 1 for count in written.values()):
         raise PlanError("a part of one store may write what another part of an earlier store wrote")
     for op in ops:
-        if isinstance(op, ph.Load) and isinstance(op.source, ph.View) and _memory(op.source) in written:
+        if isinstance(op, ph.Load) and isinstance(op.source, ph.View) and op.source.memory in written:
             raise PlanError("the parts of a store read what the others write", span=op.span)
     return True
-
-
-def _memory(view: ph.View) -> str:
-    return view.alias or view.name

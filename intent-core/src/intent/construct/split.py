@@ -48,7 +48,7 @@ def meet(c: Context, share: Share, teams: Extent) -> None:
         for buffer in (buffer for _, buffers in left for buffer in buffers):
             e.effect(ph.Fence, target=buffer)
         merged = [_merged(c, share, state, buffers, scope) for state, buffers in left]
-    tail = [op for op in e.root.ops if op not in body]
+    tail = e.root.ops[len(body) :]
     results = [r for state in states for r in state.results]
     e.root.ops[:] = _Rest(c, body, tail, list(scope.ops), results).arranged(
         last, [v for values in merged for v in values]
@@ -251,18 +251,18 @@ class _Rest:
                     )
         places = {op.id: n for n, op in enumerate(self.body)}
         for op in rest:
-            written = {_alias(r) for r in _written(op)}
+            written = {r.memory for r in _written(op)}
             for later in (x for x in first if places[x.id] > places[op.id]):
-                if written & {_alias(r) for r in _read(later)}:
+                if written & {r.memory for r in _read(later)}:
                     raise PlanError("a reduction reads what was written before it", span=later.span)
 
     def _disturbed(self, first: list[ph.Op], rest: list[ph.Op]) -> Iterator[ph.Resource]:
         """What every instance reads, one resource of an alias class, and the last one writes."""
-        written = {_alias(r) for op in rest for r in _written(op)}
+        written = {r.memory for op in rest for r in _written(op)}
         seen: set[object] = set()
         for resource in (r for op in first for r in _read(op)):
-            if _alias(resource) in written and _alias(resource) not in seen:
-                seen.add(_alias(resource))
+            if resource.memory in written and resource.memory not in seen:
+                seen.add(resource.memory)
                 yield resource
 
 
@@ -289,7 +289,3 @@ def _written(op: ph.Op) -> Iterator[ph.Resource]:
 
 def _read(op: ph.Op) -> Iterator[ph.Resource]:
     return (o.source for o in walk(_only(op)) if isinstance(o, ph.Load))
-
-
-def _alias(resource: ph.Resource) -> object:
-    return (resource.alias or resource.name) if isinstance(resource, ph.View) else resource.id

@@ -120,20 +120,15 @@ def _independent(pair: _Pair) -> bool:
     if any(isinstance(op, ph.Atomic) for op in before):
         return False
     touched = {
-        _memory(r) for op in before for r in resources_of(op) if not isinstance(op, ph.Fence | ph.BufferAlloc)
+        r.memory for op in before for r in resources_of(op) if not isinstance(op, ph.Fence | ph.BufferAlloc)
     }
-    changed = {_memory(op.target) for op in before if isinstance(op, ph.Store)} - {_memory(pair.store.target)}
-    reads = {_memory(op.source) for op in inside if isinstance(op, ph.Load)}
-    writes = {_memory(op.target) for op in inside if isinstance(op, ph.Store)}
+    changed = {op.target.memory for op in before if isinstance(op, ph.Store)} - {pair.store.target.memory}
+    reads = {op.source.memory for op in inside if isinstance(op, ph.Load)}
+    writes = {op.target.memory for op in inside if isinstance(op, ph.Store)}
     if writes & touched or reads & changed or writes & reads:
         return False
     late = {f.id for op in _split(pair)[1] for f in op.results} | {f.id for f in pair.first.results}
     return not any(f.id in late for op in inside for f in operands_of(op))
-
-
-def _memory(resource: ph.Resource) -> object:
-    """Resources with different answers share no element."""
-    return resource.id if isinstance(resource, ph.Buffer) else resource.alias or resource.name
 
 
 def _split(pair: _Pair) -> tuple[list[ph.Op], list[ph.Op]]:
@@ -143,12 +138,12 @@ def _split(pair: _Pair) -> tuple[list[ph.Op], list[ph.Op]]:
     there comes after it still.
     """
     late = {f.id for f in pair.first.results}
-    touched = {_memory(r) for op in walk(pair.first.body) for r in resources_of(op)}
+    touched = {r.memory for op in walk(pair.first.body) for r in resources_of(op)}
     before: list[ph.Op] = []
     after: list[ph.Op] = []
     for op in pair.between:
         early = isinstance(op, (*_PURE, ph.BufferAlloc)) or (
-            isinstance(op, ph.Fence) and _memory(op.target) not in touched
+            isinstance(op, ph.Fence) and op.target.memory not in touched
         )
         if early and not any(f.id in late for f in operands_of(op)):
             before.append(op)

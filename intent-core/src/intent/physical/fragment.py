@@ -60,6 +60,11 @@ class View:
     noalias: bool = False
 
     @property
+    def memory(self) -> object:
+        """What resources that may be the same memory have in common."""
+        return self.alias or self.name
+
+    @property
     def rank(self) -> int:
         return len(self.shape)
 
@@ -86,6 +91,11 @@ class Buffer:
     scope: Scope = "program"
     storage: Literal["registers", "shared", "workspace"] = "workspace"
     role: Literal["", "partial", "arrival"] = ""
+
+    @property
+    def memory(self) -> object:
+        """What resources that may be the same memory have in common."""
+        return self.id
 
     @property
     def rank(self) -> int:

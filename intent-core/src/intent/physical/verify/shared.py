@@ -133,9 +133,8 @@ class _Team:
             yield Problem(
                 text="an instance is not counted once in its team, or without acquire and release", op=arrival
             )
-        if any(
-            arrival.results[0] in _uses(op) for op in walk(self.segment.body) if op is not self._test(ending)
-        ):
+        test = self._definition(ending.condition)
+        if any(arrival.results[0] in _uses(op) for op in walk(self.segment.body) if op is not test):
             yield Problem(text="the number of those that have arrived is used for something else", op=arrival)
         left: set[Resource] = set()
         fenced: set[Resource] = set()
@@ -215,9 +214,6 @@ class _Team:
                 yield Problem(text=f"the last instance writes '{resource.name}'", op=op)
             elif isinstance(op, Load) and not (resource in fenced and self._team(op.coordinates[0])):
                 yield Problem(text=f"'{resource.name}' is read of another team, or before a fence", op=op)
-
-    def _test(self, ending: If) -> Op | None:
-        return self._definition(ending.condition)
 
 
 def _uses(op: Op) -> Iterator[Fragment]:
