@@ -31,6 +31,38 @@ def counts_seen(x: I.In[I.i32, ("M", "N")], y: I.Out[I.i32, ("K",)]):
     y[...] = total
 
 
+@intent.kernel
+def high_counts(x: I.In[I.u8, ("M", "N")], y: I.Out[I.i32, (300,)]):
+    v = x[...]
+    y[...] = I.histogram(v, bins=300, valid=v > 3)
+
+
+@intent.kernel
+def low_counts(x: I.In[I.u8, ("M", "N")], y: I.Out[I.i32, (300,)]):
+    v = x[...]
+    y[...] = I.histogram(v, bins=300, valid=v < 3)
+
+
+@intent.kernel
+def chosen_counts(x: I.In[I.u8, ("M",)], seen: I.In[I.bool, ("M",)], y: I.Out[I.i32, (300,)]):
+    y[...] = I.histogram(x[...], bins=300, valid=seen[...])
+
+
+@intent.kernel
+def heavy_counts(x: I.In[I.u8, ("M",)], weight: I.In[I.f32, ("M",)], y: I.Out[I.i32, (300,)]):
+    y[...] = I.histogram(x[...], bins=300, valid=weight[...] > 0.5)
+
+
+@intent.kernel
+def light_counts(x: I.In[I.u8, ("M",)], weight: I.In[I.f32, ("M",)], y: I.Out[I.i32, (300,)]):
+    y[...] = I.histogram(x[...], bins=300, valid=weight[...] < 0.5)
+
+
+@intent.kernel
+def nibbles(x: I.In[I.u8, ("M",)], y: I.Out[I.i32, (16,)]):
+    y[...] = I.histogram(x[...] % 16, bins=16, valid=x[...] // 16 > 3)
+
+
 def made(kernel, **inner) -> tuple[ph.Program, object]:
     lowered = lower(kernel)
     plan = GroupPlan(inner=(*inner.items(), ("axis_K", resident(16))))
@@ -95,6 +127,37 @@ def test_a_trial_refutes(program, change):
     _, lowered = made(counts, axis_M=serial(2), axis_N=serial(8))
     (segment,) = program.segments
     wrong = replace(program, segments=(replace(segment, body=edited(segment.body, change)),))
+    assert problems(wrong) == {}, "nothing is wrong with it as a program"
+    assert problems(wrong, lowered)
+
+
+MASKED = (high_counts, low_counts, chosen_counts, heavy_counts, light_counts, nibbles)
+
+
+@pytest.mark.rejects
+@pytest.mark.parametrize("kernel", MASKED, ids=lambda kernel: kernel.__name__)
+@pytest.mark.parametrize("block", [1, 2, 4])
+def test_a_trial_refutes_parts_of_masked_counts_that_are_merged_wrongly(kernel, block):
+    """Masks let something through in two parts, and those count in one bin: else their greatest is their sum."""
+    lowered = lower(kernel)
+    bins = f"axis_{16 if kernel is nibbles else 300}"
+    inner = (("axis_M", serial(block)), ("axis_N", serial(4)), (bins, resident(512)))
+    plan = GroupPlan(inner=inner, split=("axis_M", 3))
+    program = construct(lowered, Plan(groups=(plan,)), analyze(lowered))
+    assert problems(program, lowered) == {}
+    (segment,) = program.segments
+
+    def greatest(op: ph.Op) -> ph.Op:
+        return replace(op, kind="max") if isinstance(op, ph.Reduce) and op.kind == "sum" else op
+
+    ops = tuple(
+        replace(op, then=replace(op.then, ops=tuple(map(greatest, op.then.ops))))
+        if isinstance(op, ph.If)
+        else op
+        for op in segment.body.ops
+    )
+    wrong = replace(program, segments=(replace(segment, body=replace(segment.body, ops=ops)),))
+    assert wrong != program
     assert problems(wrong) == {}, "nothing is wrong with it as a program"
     assert problems(wrong, lowered)
 

@@ -8,7 +8,7 @@ Index data must stay inside what it indexes, and is tried in several patterns.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from typing import Final
@@ -21,6 +21,7 @@ from intent.physical.fragment import Fragment, View
 from intent.physical.ops import Constant, LaunchValue, Load, Loop, Op, Pointwise, Store
 from intent.physical.program import Guard, Program
 from intent.physical.verify.rule import operations
+from intent.physical.verify.trial.reach import Reach
 from intent.physical.verify.trial.ring import Array, fingerprint, scramble, storage
 from intent.physical.walk import operands_of as inputs_of
 from intent.physical.walk import walk as walk_physical
@@ -28,11 +29,15 @@ from intent.types import DType, Extent
 from intent.types.dtypes import BOOL
 from intent.types.extent import Atom, Dyn, Scalar, Symbol
 
-__all__ = ["PATTERNS", "Inputs", "assignments", "far", "index_views", "rounds"]
+__all__ = ["EXTREMES", "PATTERNS", "Inputs", "assignments", "far", "index_views", "rounds"]
 
 PATTERNS: Final = ("ordinals", "steps", "spread", "halves", "zeros", "ones")
 """What index data holds: its own position, the number of its parameter, small numbers at random, half its position,
 nothing but zero, nothing but one."""
+EXTREMES: Final = ("tops", "bottoms")
+"""More patterns: the last or the first place that there is, in every other element, and any place between. What
+floats and booleans mask is let through there, whichever way they are compared."""
+_POSITIVE: Final = np.int64((1 << 62) - 1)
 
 _FEW: Final = (3, 2, 4, 5, 1, 6, 8)
 _SMALL: Final = (4, 3, 5, 2, 1, 6, 8)
@@ -48,6 +53,7 @@ class Inputs:
 
     ``alike``: some elements are equal, and zero among them, so that comparisons meet equal numbers.
     ``ends``: what index data of the pattern "last" holds before its end, and there.
+    ``reach``: how far index data of a pattern of ``EXTREMES`` may go; what has no entry holds its own position.
     """
 
     extents: Mapping[Atom, int]
@@ -55,6 +61,7 @@ class Inputs:
     indices: tuple[str, ...]
     alike: bool = True
     ends: tuple[int, int] = (0, 0)
+    reach: Reach = field(default_factory=dict)
 
     def size(self, shape: tuple[Extent, ...]) -> tuple[int, ...]:
         """A shape in numbers."""
@@ -65,11 +72,13 @@ class Inputs:
         count = int(np.prod(shape, dtype=np.int64))
         position = np.arange(count, dtype=np.int64)
         noise = scramble(position, fingerprint(f"view {name} {self.pattern}"))
+        extreme = (position % 2 == 0) & (self.pattern in EXTREMES)
         if dtype is BOOL:
-            return np.asarray((noise & 1) != 0)
+            return np.asarray(((noise & 1) != 0) | extreme)
         mixed = np.where((noise & 0x40) == 0, (noise & 3) - 1, noise) if self.alike else noise
         if dtype.is_float:
-            return mixed
+            size = noise & _POSITIVE
+            return np.asarray(np.where(extreme, size if self.pattern == "tops" else -size, mixed))
         if name not in self.indices:
             return mixed.astype(storage(dtype))
         last = position % shape[-1] if shape else position
@@ -82,7 +91,14 @@ class Inputs:
             "ones": last * 0 + 1,
             "last": np.where(last == (shape[-1] if shape else 1) - 1, self.ends[1], self.ends[0]),
         }
-        return chosen[self.pattern].astype(storage(dtype))
+        if self.pattern not in EXTREMES:
+            return chosen[self.pattern].astype(storage(dtype))
+        if name not in self.reach:
+            return last.astype(storage(dtype))
+        most = min((e.evaluate(self.extents) for e in self.reach[name] if e.launch_visible), default=1 << 62)
+        most = max(1, min(most, dtype.maximum + 1))
+        end = most - 1 if self.pattern == "tops" else 0
+        return np.where(extreme, end, (noise & _POSITIVE) % most).astype(storage(dtype))
 
     def argument(self, name: str, dtype: DType) -> Array:
         """The value of a scalar parameter."""
@@ -315,7 +331,10 @@ def _extents(kernel: kir.Kernel, program: Program) -> Iterator[Extent]:
 
 
 def _blocked(program: Program) -> list[tuple[Extent, int]]:
-    """Extents that are walked in blocks, with the block: axes of program space and counted loops."""
+    """Extents that are walked in blocks, with the block: axes of program space and counted loops.
+
+    Of what instances share parts of, with two blocks.
+    """
     found: list[tuple[Extent, int]] = []
     for segment in program.segments:
         found += ((axis.extent, axis.block) for axis in segment.axes)
@@ -323,8 +342,15 @@ def _blocked(program: Program) -> list[tuple[Extent, int]]:
     for op in operations(program):
         step = made.get(op.step.id) if isinstance(op, Loop) else None
         if isinstance(op, Loop) and isinstance(step, Constant):
-            found += ((extent, int(step.value)) for extent in _measured_by(op.end, made))
+            several = 2 if _begins_with_a_part(op, made) else 1
+            found += ((extent, several * int(step.value)) for extent in _measured_by(op.end, made))
     return [(extent, block) for extent, block in dict.fromkeys(found) if block > 1]
+
+
+def _begins_with_a_part(loop: Loop, made: Mapping[int, Op]) -> bool:
+    """Whether a loop walks an instance's part of an axis: two whole ones and a third are what can be mixed up."""
+    op = made.get(loop.begin.id)
+    return isinstance(op, Pointwise) and op.fn == "mul" and any(_measured_by(loop.begin, made))
 
 
 def _measured_by(value: Fragment, made: Mapping[int, Op]) -> Iterator[Extent]:

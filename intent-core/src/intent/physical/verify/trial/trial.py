@@ -24,9 +24,18 @@ from intent.physical.verify.trial import accesses, execution, regions, structure
 from intent.physical.verify.trial.cause import Difference, Part, cause
 from intent.physical.verify.trial.effort import MOST, SCRAMBLED, effort
 from intent.physical.verify.trial.events import Writes
-from intent.physical.verify.trial.inputs import PATTERNS, Inputs, assignments, far, index_views, rounds
+from intent.physical.verify.trial.inputs import (
+    EXTREMES,
+    PATTERNS,
+    Inputs,
+    assignments,
+    far,
+    index_views,
+    rounds,
+)
 from intent.physical.verify.trial.logical import Logical, Unclean, Undecided, place
 from intent.physical.verify.trial.machine import Machine, Targets, Trap
+from intent.physical.verify.trial.reach import Reach, reaches
 from intent.physical.verify.trial.ring import Array, Ring
 from intent.physical.verify.trial.structured import LAWS
 from intent.physical.verify.trial.unknown import holds_unknown, steered
@@ -70,13 +79,14 @@ def _attempt(program: Program, kernel: kir.Kernel) -> Trial:
     """Trials in rounds.
 
     First with several blocks along every axis, or along one axis at a time where that is too much; then, on other
-    extents and other data, with few of everything.
+    extents and other data, with few of everything. Index data goes as far as it may in one more, of the first extents.
     """
     views = index_views(kernel)
     done: Trial | None = None
     reason = "no small extents satisfy the launch conditions and guards"
     left = MOST
     together = False
+    reach: Reach = reaches(kernel)
     for number, several in enumerate(rounds(program)):
         if (together and several) or (number and left < ENOUGH and done is not None and not several):
             continue
@@ -96,6 +106,14 @@ def _attempt(program: Program, kernel: kir.Kernel) -> Trial:
             if found.difference is not None:
                 return found
             done, together = done or found, together or number == 0
+            for pattern in EXTREMES if reach and cost * len(EXTREMES) <= left else ():
+                left -= cost
+                more = _tried(
+                    program, kernel, Inputs(extents, pattern, views, alike=not several, reach=reach)
+                )
+                if more is not None and more.difference is not None:
+                    return more
+            reach = {}
             break
     return (done and _far(program, kernel, views)) or done or Trial(decided=False, reason=reason)
 
@@ -106,14 +124,21 @@ def _far(program: Program, kernel: kir.Kernel, views: tuple[str, ...]) -> Trial 
     for inputs in far(program, kernel, views):
         if inputs.extents != (clean or inputs.extents) or effort(program, kernel, inputs.extents) > MOST:
             continue
-        try:
-            found = _compare(program, kernel, inputs)
-        except (Unclean, Undecided):
+        found = _tried(program, kernel, inputs)
+        if found is None:
             continue
         if found.difference is not None:
             return found
         clean = inputs.extents
     return None
+
+
+def _tried(program: Program, kernel: kir.Kernel, inputs: Inputs) -> Trial | None:
+    """Compare on data that the kernel need not accept; None where it does not."""
+    try:
+        return _compare(program, kernel, inputs)
+    except (Unclean, Undecided):
+        return None
 
 
 def _cleanly(
