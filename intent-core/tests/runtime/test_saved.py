@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -102,6 +103,65 @@ def test_options_that_this_version_does_not_have(tmp_path):
     (tmp_path / "artifact.json").write_text(json.dumps(record))
     with pytest.raises(ArtifactError, match="numerics cannot be 'wild'"):
         intent.load(tmp_path)
+
+
+@pytest.fixture
+def older(tmp_path):
+    """Saves an artifact with one plan whose record ``change`` makes another one."""
+    first = intent.compile(softmax, "reference")
+    plan = minimal_plan(first.kir, first.provider.capabilities)
+
+    def save(change):
+        intent.compile(softmax, "reference", plan=plan).save(tmp_path)
+        record = json.loads((tmp_path / "artifact.json").read_text())
+        change(record["plan"])
+        (tmp_path / "artifact.json").write_text(json.dumps(record))
+        return tmp_path, plan
+
+    return save
+
+
+@pytest.mark.parametrize(
+    "lacking", [("peel",), ("split",), ("online",), ("peel", "split", "online")], ids="-".join
+)
+def test_plans_of_before_there_was_a_field_mean_what_they_meant(older, x, lacking):
+    def change(record):
+        for name in lacking:
+            for part in (record, *record["groups"]):
+                part.pop(name, None)
+
+    folder, plan = older(change)
+    again = intent.load(folder)
+    again.run(x)
+    assert again.plan == plan
+
+
+@pytest.mark.parametrize("field", ["peel", "online"])
+def test_what_a_plan_says_otherwise_is_kept(older, x, field):
+    folder, plan = older(lambda record: record.update({field: False}))
+    again = intent.load(folder)
+    again.run(x)
+    assert again.plan == replace(plan, **{field: False})
+
+
+@pytest.mark.rejects
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda r: r.update(vectors=4), "its plan has 'vectors', which this version does not know"),
+        (lambda r: r["groups"][0].update(turned=True), "its plan has 'turned', which this version"),
+        (lambda r: r.update(peel="no"), "'peel' of its plan is 'no', neither true nor false"),
+        (lambda r: r.update(online=0), "'online' of its plan is 0, neither true nor false"),
+        (lambda r: r.pop("groups"), "do not hold what they should"),
+        (lambda r: r["groups"][0].update(split=["axis_N"]), "do not hold what they should"),
+        (lambda r: r["groups"][0].update(inner=[["axis_N"]]), "do not hold what they should"),
+        (lambda r: r["groups"].append(3), "do not hold what they should"),
+    ],
+)
+def test_plans_that_this_version_does_not_read(older, change, problem):
+    folder, _ = older(change)
+    with pytest.raises(ArtifactError, match=problem):
+        intent.load(folder)
 
 
 def test_too_many_places_are_refused(tmp_path):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 from intent.construct.plan import GroupPlan, Inner, Plan
+from intent.diagnostics import TextError
 from intent.kir.parse import parse_extent
 from intent.physical import Guard
 
@@ -35,24 +37,52 @@ def record_of_plan(plan: Plan) -> Record:
 
 
 def plan_of_record(record: Record) -> Plan:
-    """The plan of a record. Raises TextError, KeyError, TypeError or ValueError when it is none."""
+    """The plan of a record.
+
+    A plan's field that the record lacks is younger than the record: its default is what plans meant without it. A
+    field that plans lack would be ignored, so it is refused.
+
+    Raises:
+        TextError: The record says what no plan of this version says.
+        LookupError, TypeError, ValueError, AttributeError: It is no record of a plan.
+    """
+    _require_known(record, Plan)
+    for group in record["groups"]:
+        _require_known(group, GroupPlan)
     return Plan(
-        name=record["name"],
-        groups=tuple(
-            GroupPlan(
-                instance=tuple((label, block) for label, block in group["instance"]),
-                inner=tuple((label, Inner(mode=mode, size=size)) for label, mode, size in group["inner"]),
-                grouped=group["grouped"],
-                collisions=tuple((op, form) for op, form in group["collisions"]),
-                split=None if group["split"] is None else (group["split"][0], group["split"][1]),
-            )
-            for group in record["groups"]
-        ),
+        groups=tuple(map(_group, record["groups"])),
         guards=tuple(
             Guard(kind=kind, extent=parse_extent(extent), bound=bound)
             for kind, extent, bound in record["guards"]
         ),
         knobs=tuple((name, value) for name, value in record["knobs"]),
-        online=bool(record["online"]),
-        peel=bool(record["peel"]),
+        name=record["name"],
+        **{name: _truth(record, name) for name in ("online", "peel") if name in record},
     )
+
+
+def _group(record: Record) -> GroupPlan:
+    split = record.get("split")
+    if split is not None:
+        label, count = split
+        split = (label, count)
+    return GroupPlan(
+        instance=tuple((label, block) for label, block in record["instance"]),
+        inner=tuple((label, Inner(mode=mode, size=size)) for label, mode, size in record["inner"]),
+        grouped=record["grouped"],
+        collisions=tuple((op, form) for op, form in record["collisions"]),
+        split=split,
+    )
+
+
+def _require_known(record: Record, kind: type[Plan | GroupPlan]) -> None:
+    strange = sorted(record.keys() - {field.name for field in fields(kind)})
+    if strange:
+        raise TextError(f"its plan has '{strange[0]}', which this version does not know")
+
+
+def _truth(record: Record, name: str) -> bool:
+    value = record[name]
+    if not isinstance(value, bool):
+        raise TextError(f"'{name}' of its plan is {value!r}, neither true nor false")
+    return value

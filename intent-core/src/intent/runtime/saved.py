@@ -96,7 +96,7 @@ def read(folder: Path) -> Saved:
         raise ArtifactError(folder, f"there is no {Path(error.filename).name}") from error
     except (TextError, OptionError) as error:
         raise ArtifactError(folder, str(error.message)) from error
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise ArtifactError(folder, f"its files do not hold what they should ({error!r})") from error
 
 
