@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from math import prod
 
 import numpy as np
 import pytest
 
 import intent
 import intent.language as I
+from intent import physical as ph
+from intent.physical.walk import walk
 
 
 def f32(*shape):
@@ -186,3 +189,28 @@ def test_products_of_products(differ, rng, b, n):
     q = p @ p.transpose(0, 2, 1)
     wanted = {"y": q / (1 + np.abs(q).max((1, 2), initial=0))[:, None, None], "total": q.sum((1, 2))}
     differ(chained, {"a": a, "y": f32(b, n, n), "total": f32(b)}, wanted, tolerance=1e-3)
+
+
+@intent.kernel
+def looked_up(x: I.In[I.i32, ("N",)], y: I.Out[I.i32, ("N",)], z: I.Out[I.i32, ("N",)]):
+    v = x[...]
+    counts = I.histogram(v, bins=6)
+    y[...] = counts[I.cast(v, I.index)]
+    z[...] = I.gather(counts, index=I.cast(v, I.index) - 1, valid=v > 0, fill=-1)
+
+
+@pytest.mark.parametrize("n", [0, 1, 9, 70])
+def test_counts_at_loaded_bins(differ, rng, n):
+    x = rng.integers(0, 6, n).astype(np.int32)
+    counts = np.bincount(x, minlength=6)
+    wanted = {"y": counts[x], "z": np.where(x > 0, counts[x - 1], -1)}
+    differ(looked_up, {"x": x, "y": np.zeros(n, np.int32), "z": np.zeros(n, np.int32)}, wanted)
+
+
+def test_all_bins_are_counted_at_once():
+    artifact = intent.compile(looked_up, provider="reference")
+    x = np.arange(70, dtype=np.int32) % 6
+    artifact(x, np.zeros(70, np.int32), np.zeros(70, np.int32))
+    ops = [op for segment in artifact.program.segments for op in walk(segment.body)]
+    assert any(isinstance(op, ph.Histogram) for op in ops)
+    assert max(prod(d.size for d in r.dims) for op in ops for r in op.results) <= 1024, "lanes by lanes"

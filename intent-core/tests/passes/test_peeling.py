@@ -149,3 +149,15 @@ def test_a_bound_that_may_lie_before_the_beginning(stages, rng, n):
     assert stages(but_the_last, BLOCKS, {"x": x, "y": empty(3)}, {"y": wanted}, tolerance=1e-4).changed(
         "peeling"
     )
+
+
+@intent.kernel
+def short_rows(x: I.In[I.f32, ("M", 40)], y: I.Out[I.f32, ("M",)]):
+    y[...] = I.reduce.sum(x[...] * 2.0, axis=1)
+
+
+def test_rows_shorter_than_a_block_have_no_loop_of_full_ones(stages, rng):
+    x = f32(rng, 3, 40)
+    plan = {"axis_40": WIDE, "axis_M": 2}
+    made = stages(short_rows, plan, {"x": x, "y": empty(3)}, {"y": (x * 2).sum(1)}, tolerance=1e-4)
+    assert len(made.loops()) == 1

@@ -3,13 +3,15 @@
 A reduction wanted at column j, inside a loop over rows around the loop over columns, would run for every row and
 column. Where a loop around does not change what is wanted, the value is held: a buffer is filled over the
 coordinates that change inside that loop, in front of it, and read there afterwards. Stacked normalisations cost
-what one of them costs, under every plan. What is not held is built where its coordinates live, so that the loops
+what one of them costs, under every plan. Counts that several points look up at bins found in memory are held, too:
+all bins are counted in the time of one. What is not held is built where its coordinates live, so that the loops
 around it are those that change it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import Final
 
 from intent import kir
@@ -19,11 +21,12 @@ from intent.construct.context import RULES, Context, Rule
 from intent.construct.emission import Scope
 from intent.construct.frame import Frame
 from intent.construct.held import Held, hold, innermost, placed
-from intent.construct.plan import serial
+from intent.construct.plan import Inner, resident, serial
 from intent.construct.point import Point, members_of
 from intent.construct.traversal import close_loop, walk_axes
 from intent.construct.units import ordered_axis
 from intent.physical.walk import operands_of, regions_of
+from intent.types import Extent
 
 At = tuple[Point, ...]
 
@@ -58,7 +61,7 @@ def held_value(c: Context, op: kir.Op, index: int, at: At, frame: Frame) -> Poin
         return None
     value = op.results[index]
     ordered = ordered_axis(op, value.id)
-    waste = _wasted(c, at, ordered, frame)
+    waste = _looked_up(c, op, at, frame) or _wasted(c, at, ordered, frame)
     if waste is None or waste.moving == (ordered,):
         return None
     if any(c.analysis.upper_bound(value.shape[k]) is None for k in waste.moving):
@@ -98,6 +101,29 @@ def _cheap(op: kir.Op) -> bool:
             return False
         total *= n
     return total <= CHEAP
+
+
+def _looked_up(c: Context, op: kir.Op, at: At, frame: Frame) -> Waste | None:
+    """The bins of a histogram, when lanes or passes of a loop each ask for one that memory says."""
+    if not isinstance(op, kir.Histogram):
+        return None
+    (bin_,) = at
+    several = bin_.fragment.dims or _loops_around(c, at, frame)
+    return Waste((0,)) if several and _from_memory(c, bin_.fragment) else None
+
+
+def _from_memory(c: Context, fragment: ph.Fragment) -> bool:
+    """Whether a coordinate was loaded, or computed from what was."""
+    pending, seen = [fragment], {fragment.id}
+    while pending:
+        op = c.emitter.definition.get(pending.pop().id)
+        if isinstance(op, ph.Load):
+            return True
+        for operand in operands_of(op) if op is not None else ():
+            if operand.id not in seen:
+                seen.add(operand.id)
+                pending.append(operand)
+    return False
 
 
 def _wasted(c: Context, at: At, ordered: int | None, frame: Frame) -> Waste | None:
@@ -161,10 +187,7 @@ def _fill(c: Context, op: kir.Op, value: kir.Value, at: At, waste: Waste, frame:
     axes = []
     for k in order:
         label = c.analysis.classes.label((value.id, k))
-        lanes = 1
-        for d in at[k].fragment.dims:
-            lanes *= d.size
-        axes.append((k, label, value.shape[k], serial(lanes)))
+        axes.append((k, label, value.shape[k], _walked(value.shape[k], at[k])))
     walk = walk_axes(c, axes, waste.owner(at), frame)
     where = tuple(walk.points.get(k, p) for k, p in enumerate(at))
     made = c.evaluate(value, where, frame).fragment
@@ -178,3 +201,11 @@ def _fill(c: Context, op: kir.Op, value: kir.Value, at: At, waste: Waste, frame:
         close_loop(c, loop, (), ())
     held.settle(c)
     return held
+
+
+def _walked(extent: Extent, point: Point) -> Inner:
+    """As many members at once as lanes ask for them, and no more than there are."""
+    lanes = prod(d.size for d in point.fragment.dims)
+    if extent.const is None or extent.const > lanes:
+        return serial(lanes)
+    return resident(1 << max(0, extent.const - 1).bit_length())

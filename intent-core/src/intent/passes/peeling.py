@@ -81,10 +81,18 @@ def _peel(b: Builder, loop: ph.Loop, wide: int) -> bool:
             after=tuple(test for test, held in found.items() if held.low is not None),
             before=tuple(test for test, held in found.items() if held.low is None),
         )
+    if cut.high is not None and _nothing(b, loop.begin, cut.high):
+        return False
     for op in made:
         b.keep(op)
     _split(b, loop, cut)
     return True
+
+
+def _nothing(b: Builder, begin: ph.Fragment, end: ph.Fragment) -> bool:
+    """Whether constants say that no block is full."""
+    first, last = b.known.value(begin), b.known.value(end)
+    return first is not None and last is not None and last <= first
 
 
 def _found(b: Builder, loop: ph.Loop, ranges: Ranges, wide: int) -> dict[ph.Fragment, Range]:
