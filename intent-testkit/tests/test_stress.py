@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 import pytest
 
+import intent_testkit
 from intent_testkit.cases import ALL, BY_NAME
 from intent_testkit.device import Host
 from intent_testkit.memory import allocate
@@ -171,3 +174,28 @@ def test_the_command_line_over_processes(capsys):
 @pytest.mark.parametrize(("name", "views"), [("scatter_product", {"y"}), ("scatter_sums_f16", set())])
 def test_only_bytes_are_updated_through_the_pair_that_holds_them(name, views):
     assert updated_bytes(compile_case("triton", BY_NAME[name]).program) == views
+
+
+def _without_a_solver(*_, **__):
+    raise ModuleNotFoundError("No module named 'z3'")
+
+
+@pytest.mark.parametrize(
+    "stage", ["plans.lower", "plans.construct", "stress.__main__.compile_case", "stress.__main__.stress"]
+)
+def test_a_case_that_cannot_be_built_is_a_failed_one_and_the_others_run(monkeypatch, capsys, stage):
+    """Whatever a case dies of, planning included, is that case's verdict."""
+    real = operator.attrgetter(stage)(intent_testkit)
+    seen = []
+
+    def once(*arguments, **named):
+        seen.append(arguments)
+        return (_without_a_solver if len(seen) == 1 else real)(*arguments, **named)
+
+    monkeypatch.setattr(f"intent_testkit.{stage}", once)
+    options = ["--provider", "reference", "--only", "scatter_add", "--repetitions", "2"]
+    assert main([*options, "--plans", "1"]) == 1
+    rows = capsys.readouterr().out.splitlines()[1:]
+    assert rows[1] == "  WRONG: ModuleNotFoundError: No module named 'z3'"
+    assert sum("WRONG" in row for row in rows) == 1
+    assert [row.split()[1] for row in rows[2:]] == ["2"] * (len(rows) - 2) != []

@@ -14,7 +14,7 @@ from intent_testkit.cases import ALL
 from intent_testkit.cases.case import Case
 from intent_testkit.device import Place
 from intent_testkit.exceptions import find
-from intent_testkit.stress.repeat import Verdict, stress
+from intent_testkit.stress.repeat import Verdict, failed, stress
 from intent_testkit.stress.select import features, stress_point
 from intent_testkit.suite import Suite, compile_case
 
@@ -22,7 +22,7 @@ HEADER = f"{'case':<28} {'repetitions':>11} {'distinct':>8} {'seconds':>8}  feat
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run, print the table, and give the exit status: 1 if any result was wrong."""
+    """Run, print the table, and give the exit status: 1 if any result was wrong or missing."""
     given = _parse(arguments)
     if given.once:
         # Each tensor an allocation of its own, so that compute-sanitizer sees where it ends.
@@ -60,44 +60,58 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def verdicts(given: argparse.Namespace) -> Iterator[Verdict]:
-    """One verdict for each case and plan of this process's share."""
+    """One verdict for each case and plan of this process's share; a case that cannot even be built has one, too."""
     part, parts = map(int, given.shard.split("/"))
-    repetitions = 1 if given.once else given.repetitions
     with Suite.execution(given.provider) as (kind, place):
         cases = [
             case for case in ALL if given.only in case.name and find(given.provider, case.name, kind) is None
         ]
         for number, (case, plan) in enumerate(_chosen(cases, given)):
-            if number % parts == part:
-                artifact = compile_case(given.provider, case, plan)
-                # Passes may leave nothing of what the plan began with.
-                if not given.all and not features(artifact.kir, artifact.program):
-                    continue
-                yield _verdict(case, artifact, place, repetitions, 0 if given.once else given.streams)
+            if number % parts != part:
+                continue
+            try:
+                unplanned = isinstance(plan, Exception)
+                found = failed(case, plan) if unplanned else _verdict(case, plan, place, given)
+            except Exception as error:  # noqa: BLE001 -- whatever it is, the other cases have to be run
+                found = failed(case, error)
+            if found is not None:
+                yield found
 
 
-def _verdict(case: Case, artifact: Any, place: Place, repetitions: int, streams: int) -> Verdict:
+def _verdict(case: Case, plan: Any, place: Place, given: argparse.Namespace) -> Verdict | None:
+    """None where passes leave nothing to race for of what the plan began with."""
+    artifact = compile_case(given.provider, case, plan)
+    if not given.all and not features(artifact.kir, artifact.program):
+        return None
+    repetitions, streams = (1, 0) if given.once else (given.repetitions, given.streams)
     return stress(stress_point(case), artifact, place, repetitions=repetitions, streams=streams)
 
 
 def _chosen(cases: Sequence[Case], given: argparse.Namespace) -> Iterator[tuple[Case, Any]]:
-    """The default plan and random ones of every case, where the program has something to race for; or shared ones."""
+    """Every case with its plans; with the error in place of those that cannot be made."""
+    for case in cases:
+        try:
+            yield from [(case, plan) for plan in _plans(case, given)]
+        except Exception as error:  # noqa: BLE001 -- whatever it is, it is this case's
+            yield case, error
+
+
+def _plans(case: Case, given: argparse.Namespace) -> Iterator[Any]:
+    """The default plan and random ones, where the program has something to race for; or shared ones."""
     import zlib
 
     import numpy as np
 
     from intent_testkit.plans import Compiled
 
-    capabilities = registry().get(given.provider).capabilities
-    for case in cases:
-        compiled = Compiled(case, capabilities)
-        extents = stress_point(case).extents
-        default = compiled.default(extents)
-        rng = np.random.default_rng(zlib.crc32(case.name.encode()))
-        more = list(compiled.random(extents, rng, given.plans)) if given.plans else []
-        for plan in compiled.shared(extents) if given.shared else (default, *more):
-            if given.all or features(compiled.kernel, compiled.constructed(plan)):
-                yield case, plan
+    compiled = Compiled(case, registry().get(given.provider).capabilities)
+    extents = stress_point(case).extents
+    default = compiled.default(extents)
+    rng = np.random.default_rng(zlib.crc32(case.name.encode()))
+    more = list(compiled.random(extents, rng, given.plans)) if given.plans else []
+    for plan in compiled.shared(extents) if given.shared else (default, *more):
+        if given.all or features(compiled.kernel, compiled.constructed(plan)):
+            yield plan
 
 
 def line(verdict: Verdict) -> str:

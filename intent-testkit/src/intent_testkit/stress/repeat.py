@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from intent.diagnostics import IntentError
-from intent_testkit.cases.case import ViewSpec
+from intent_testkit.cases.case import Case, ViewSpec
 from intent_testkit.device import Gpu, Place
 from intent_testkit.memory import Allocation, allocate
 from intent_testkit.run import Point, draw, expected, judge
@@ -72,6 +72,18 @@ def stress(
         distinct=len(seen),
         seconds=time.perf_counter() - begun,
         fault=fault,
+    )
+
+
+def failed(case: Case, error: Exception) -> Verdict:
+    """The verdict on a case of which there is nothing to launch."""
+    return Verdict(
+        case=case.name,
+        features=(),
+        repetitions=0,
+        distinct=0,
+        seconds=0.0,
+        fault=f"{type(error).__name__}: {error}",
     )
 
 
