@@ -69,9 +69,8 @@ def blocked(
     groups = []
     for group in plan.groups:
         instance = tuple((label, blocks.get(label, 1)) for label, _ in group.instance if label not in inside)
-        inner = tuple(
-            (label, serial(blocks[label]) if label in blocks else resident(32)) for label in analysis.inner
-        )
+        labels = dict.fromkeys((*analysis.inner, *inside))
+        inner = tuple((label, serial(blocks[label]) if label in blocks else resident(32)) for label in labels)
         groups.append(replace(group, instance=instance, inner=inner, grouped=1))
     return lowered, analysis, replace(plan, groups=tuple(groups), guards=(), knobs=())
 

@@ -7,6 +7,8 @@ import pytest
 
 import intent
 import intent.language as I
+from intent.passes import Permissions
+from intent.passes.flushed import flushed
 from intent.physical import Pointwise
 
 
@@ -32,13 +34,46 @@ def by_each_other(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
     y[...] = I.erf(x[...]) + I.exp2(x[...] * 2.0)
 
 
+@intent.kernel
+def by_itself(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
+    e = I.erf(x[...])
+    y[...] = e + e
+
+
+@intent.kernel
+def by_the_least(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
+    y[...] = 2.0**-64 + I.erf(x[...])
+
+
+@intent.kernel
+def of_another_function(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
+    y[...] = (1.0 + I.exp2(x[...])) * (1.0 + I.erf(x[...]))
+
+
+@intent.kernel
+def of_another_dtype(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
+    v = x[...]
+    wide = 1.0 + I.erf(I.cast(v, I.f64))
+    y[...] = I.cast(wide, I.f32) * (1.0 + I.erf(v))
+
+
 @pytest.mark.parametrize(
     ("kernel", "expected"),
-    [(swallowed, ["erf", "erf"]), (seen, []), (by_little, []), (by_each_other, [])],
+    [
+        (swallowed, ["erf", "erf"]),
+        (seen, []),
+        (by_little, []),
+        (by_each_other, []),
+        (by_itself, []),
+        (by_the_least, ["erf"]),
+        (of_another_function, ["erf"]),
+        (of_another_dtype, ["erf"]),
+    ],
 )
 def test_only_what_a_constant_swallows_may_be_flushed(stages, rng, kernel, expected):
     made = stages(kernel, {"axis_N": 8}, {"x": rng.normal(size=21).astype("f4"), "y": np.zeros(21, "f4")}, {})
     assert [op.fn for op in made.ops(Pointwise) if op.flush_to_zero] == expected
+    assert flushed(made.last, Permissions()) is made.last, "what is marked stays the same object"
 
 
 def test_what_may_differ_is_less_than_half_of_a_last_place_of_the_least_constant():

@@ -8,6 +8,8 @@ from ml_dtypes import bfloat16
 
 import intent
 import intent.language as I
+from intent.passes import Permissions
+from intent.passes.splitting import splitting
 from intent.physical import Contract
 from intent.physical.walk import walk
 
@@ -40,6 +42,11 @@ def marks(dtype, options):
 )  # fmt: skip
 def test_only_f32_and_only_by_permission(dtype, options, expected):
     assert marks(dtype, options) == expected
+
+
+def test_what_is_marked_stays_the_same_object():
+    program = intent.compile(product("f32"), "reference", options=SPLIT).program
+    assert splitting(program, Permissions(split=True)) is program
 
 
 def parts(x):

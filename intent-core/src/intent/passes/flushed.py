@@ -13,7 +13,7 @@ costs registers and selects. Other functions have forms that flush, too, but tho
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeGuard
 
 from intent import physical as ph
 from intent.passes.constants import Known
@@ -39,22 +39,20 @@ def flushed(program: ph.Program, permissions: Permissions) -> ph.Program:
         known.define(op)
 
     def change(op: ph.Op) -> ph.Op:
-        if not isinstance(op, ph.Pointwise) or not _may(op) or not _swallowed(op.result, users, known):
-            return op
-        return replace(op, flush_to_zero=True)
+        return replace(op, flush_to_zero=True) if _may(op) and _swallowed(op.result, users, known) else op
 
     return map_operations(program, change)
 
 
-def _may(op: ph.Op) -> bool:
+def _may(op: ph.Op) -> TypeGuard[ph.Pointwise]:
     return (
         isinstance(op, ph.Pointwise) and op.fn in FLUSHED and op.result.dtype is F32 and not op.flush_to_zero
     )
 
 
 def _swallowed(f: ph.Fragment, users: Users, known: Known) -> bool:
-    """Whether the value is used, and only where a constant is added."""
-    return bool(users[f.id]) and all(_swallows(op, f, users, known) for op in users[f.id])
+    """Whether the value is used only where a constant is added."""
+    return all(_swallows(op, f, users, known) for op in users[f.id])
 
 
 def _swallows(op: ph.Op | None, f: ph.Fragment, users: Users, known: Known) -> bool:

@@ -23,6 +23,6 @@ def splitting(program: ph.Program, permissions: Permissions) -> ph.Program:
 
 
 def _marked(op: ph.Op) -> ph.Op:
-    if not isinstance(op, ph.Contract) or op.split:
-        return op
-    return replace(op, split=True) if {op.lhs.dtype, op.rhs.dtype, op.result.dtype} == {F32} else op
+    if isinstance(op, ph.Contract) and op.lhs.dtype is op.result.dtype is F32 and not op.split:
+        return replace(op, split=True)  # both operands are of one dtype
+    return op

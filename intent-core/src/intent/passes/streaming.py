@@ -27,14 +27,10 @@ _UNKNOWN = -1
 def streaming(program: ph.Program, permissions: Permissions) -> ph.Program:
     """Mark loads that are read once beside atomic accesses of lanes."""
     del permissions  # no value changes
-    marked = {op.id for segment in program.segments for op in _streams(segment.body)}
-    if not marked:
-        return program
-
-    def change(op: ph.Op) -> ph.Op:
-        return replace(op, reread="once") if op.id in marked and isinstance(op, ph.Load) else op
-
-    return map_operations(program, change)
+    marked: dict[int, ph.Op] = {
+        op.id: replace(op, reread="once") for segment in program.segments for op in _streams(segment.body)
+    }
+    return map_operations(program, lambda op: marked.get(op.id, op))
 
 
 def _streams(body: ph.Region) -> Iterator[ph.Load]:
