@@ -181,3 +181,24 @@ def test_a_loop_stands_where_its_operands_live():
     assert len(outer) == 2
     assert not any(isinstance(op, ph.Loop) for loop in outer for op in walk(loop.body))
     assert group.axes
+
+
+@intent.kernel
+def eliminated(a: I.InOut[I.f64, ("M", "N")]):
+    """Inside the loops of the store, a product that is held outside of them needs what they have read already."""
+    M, N = a.shape
+    rows = I.domain(0, M)
+    for k in range(N):
+        below = rows[k:M]
+        v = a[below, k] - a[k, k]
+        a[below, :] = a[below, :] - I.outer(v, I.vecmat(v, a[below, :]))
+
+
+@pytest.mark.parametrize(("m", "n"), [(2, 0), (1, 1), (4, 3)])
+def test_what_a_loop_has_read_is_not_there_outside_of_it(differ, rng, m, n):
+    a = rng.normal(size=(m, n)) / 4
+    wanted = a.copy()
+    for k in range(n):
+        v = wanted[k:, k] - wanted[k, k]
+        wanted[k:] -= np.outer(v, v @ wanted[k:])
+    differ(eliminated, {"a": a}, {"a": wanted}, tolerance=1e-12)

@@ -393,14 +393,8 @@ class Context:
 
     def _plainly_written(self, key: str) -> bool:
         """The same, atomics left out. A fence inside a loop or a branch may not have happened, seen from outside."""
-        return key in self.dirty or not self._after(self.fenced_in.get(key))
-
-    def _after(self, scope: Scope | None) -> bool:
-        """Whether what stands in ``scope`` so far comes before the current position (True for None)."""
-        inner: Scope | None = self.emitter.current
-        while scope is not None and inner is not None and inner is not scope:
-            inner = inner.parent
-        return inner is not None
+        fenced = self.fenced_in.get(key)
+        return key in self.dirty or (fenced is not None and not self.emitter.around(fenced))
 
     def before_atomic(self, key: str, place: Place, op: kir.ScatterReduce | kir.Atomic) -> None:
         """An atomic is fenced from plain accesses by other lanes, and from atomics that do something else."""

@@ -80,7 +80,14 @@ class Emitter:
 
     def alive(self, fragment: ph.Fragment) -> bool:
         """Whether the fragment is visible from the current position."""
-        return self.home[fragment.id].open
+        return self.around(self.home[fragment.id])
+
+    def around(self, scope: Scope) -> bool:
+        """Whether the current position is in ``scope``: one may be open and not be around it (see :meth:`placed`)."""
+        inner: Scope | None = self.current
+        while inner is not None and inner.depth > scope.depth:
+            inner = inner.parent
+        return inner is scope
 
     def _floor(self) -> Scope:
         """The outermost scope that an operation without operands may go to."""
@@ -93,7 +100,7 @@ class Emitter:
         homes = [self._floor()]
         for operand in operands:
             homes.append(self.home[operand.id])
-            assert homes[-1].open, f"fragment {operand} used outside its scope"
+            assert self.around(homes[-1]), f"fragment {operand} used outside its scope"
         return max((*homes, *least), key=lambda scope: scope.depth)
 
     # -- operations --------------------------------------------------------------------------------------------

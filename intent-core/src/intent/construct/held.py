@@ -135,7 +135,7 @@ def hold(
 ) -> tuple[Held, ...]:
     """Fill buffers where the owner's coordinates live, once per owner."""
     found = c.holds.get(key)
-    if found is not None and found[0].open:
+    if found is not None and c.emitter.around(found[0]):
         return found[1]
     scope = innermost(c, at, frame)
     around, c.holding = c.holding, scope
