@@ -80,7 +80,7 @@ def _float(call: Call) -> Value:
     if narrow and not native:
         wide = replace(call, args=tuple(to_f32(a) for a in call.args), dtype=F32)
         result = _float(wide)
-        return result if result.dtype is BOOL else _narrowed(result, call.dtype)
+        return result if result.dtype is BOOL else _narrowed(result, call.dtype, call.need)
     width = "f16" if native else call.dtype.name
     entry = _FLOAT.get((call.fn, width)) or _FLOAT.get((call.fn, "*"))
     if entry is None:
@@ -88,8 +88,10 @@ def _float(call: Call) -> Value:
     return entry(call)
 
 
-def _narrowed(value: Value, dtype: DType) -> Value:
-    return Value(text=f"{value.atom}.to({TYPES[dtype.name]})", prec=Prec.ATOM, dtype=dtype)
+def _narrowed(value: Value, dtype: DType, need: Need) -> Value:
+    from intent_provider_triton.casts import cast
+
+    return cast(value, dtype, need)
 
 
 # ---------------------------------------------------------------------------------------------- building blocks

@@ -11,7 +11,9 @@ from intent.provider.emission import Width
 from intent.provider.emission.python import Prec, Value
 from intent.types import DType
 from intent.types.dtypes import F32, I32
+from intent_provider_cutile.casts import cast
 from intent_provider_cutile.emit.literals import TYPES, literal
+from intent_provider_cutile.spelling import Need
 
 if TYPE_CHECKING:
     from intent_provider_cutile.emit.body import Body
@@ -36,7 +38,7 @@ def reduce(body: Body, op: Reduce) -> None:
     value = _accumulating(value, kind)
     for dim in sorted(op.dims, key=value.dims.index, reverse=True):
         value = reduce_one(kind, value, dim)
-    body.define(op.result, _restored(value, source, kind), op.span)
+    body.define(op.result, _restored(value, source, kind, body.context.need), op.span)
 
 
 def _operand(body: Body, op: Reduce | Scan, fragment: Fragment) -> Value:
@@ -62,10 +64,12 @@ def _accumulating(value: Value, kind: str) -> Value:
     return value
 
 
-def _restored(value: Value, dtype: DType, kind: str) -> Value:
+def _restored(value: Value, dtype: DType, kind: str, need: Need) -> Value:
     """The result in the operand's dtype."""
     if kind in ("any", "all"):
         return replace(value, text=f"{value.at(Prec.BITOR)} != 0", prec=Prec.COMPARE, dtype=dtype)
+    if dtype.bits < 32 and dtype.is_float:
+        return cast(value, dtype, need)
     return _as(value, dtype) if dtype.bits < 32 else replace(value, dtype=dtype)
 
 
@@ -113,7 +117,7 @@ def _arg_reduce(body: Body, op: Reduce, operands: Sequence[Value]) -> None:
         body.writer.statement(f"{', '.join(names)} = {text}", op.span)
         values = replace(values, text=names[0], prec=Prec.ATOM, dims=dims)
         positions = replace(positions, text=names[1], prec=Prec.ATOM, dims=dims)
-    body.define(op.results[0], _restored(values, source, "max"), op.span)
+    body.define(op.results[0], _restored(values, source, "max", body.context.need), op.span)
     body.define(op.results[1], positions, op.span)
 
 
@@ -177,7 +181,7 @@ def scan(body: Body, op: Scan) -> None:
         combine = _COMBINE[op.kind or ""] if value.dtype.is_float else f"_int_{op.kind}"
         text = f"ct.scan({value.text}, {axis}, {body.context.need(combine)}, {start.text}{tail})"
     value = replace(value, text=text, prec=Prec.ATOM)
-    body.define(op.result, _restored(value, source, "max"), op.span, statement=True)
+    body.define(op.result, _restored(value, source, "max", body.context.need), op.span, statement=True)
 
 
 def _generic_scan(body: Body, op: Scan, operands: Sequence[Value], axis: int, tail: str) -> None:

@@ -69,7 +69,8 @@ ALL: Final[dict[str, DType]] = {
 def constant(value: bool | int | float, dtype: DType) -> Array:
     """A Python number as an element; it must be of the dtype's kind and, for integers, in range.
 
-    The compiler rounds every float literal to f32, also one that becomes an f64, ``ct.float64(0.1)`` included.
+    The compiler rounds every float literal to f32, also one that becomes an f64, ``ct.float64(0.1)`` included. It
+    encodes those of 8 bits itself, and an infinity stays one, where conversions at run time saturate.
     """
     if dtype.kind == "bool":
         if not isinstance(value, bool):
@@ -84,6 +85,8 @@ def constant(value: bool | int | float, dtype: DType) -> Array:
     if dtype == FLOAT64:
         with np.errstate(over="ignore"):
             return np.asarray(np.float32(value), dtype.numpy)
+    if not np.isfinite(value):
+        return np.asarray(value, np.float64).astype(dtype.numpy)
     return converted(np.asarray(value, np.float64), FLOAT64, dtype)
 
 

@@ -53,6 +53,10 @@ def literal(value: bool | int | float, dtype: DType) -> Value:
 
 
 def _float_literal(value: float, dtype: DType) -> Value:
+    if dtype.name == "f8e5m2" and math.isinf(value):
+        # By its bits: the conversion saturates.
+        text = f"tl.full((), {0xFC if value < 0 else 0x7C}, tl.uint8).to({TYPES[dtype.name]}, bitcast=True)"
+        return Value(text=text, prec=Prec.ATOM, dtype=dtype)
     if dtype.bits == 8 and (value != 0 or math.copysign(1.0, value) < 0):
         # Triton has no constants of these dtypes but zero.
         wide = typed(_float_literal(value, BY_NAME["f32"]))

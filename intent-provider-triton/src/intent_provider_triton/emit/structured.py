@@ -14,7 +14,7 @@ from intent.types import DType
 from intent.types.dtypes import F32
 from intent_provider_triton.casts import cast
 from intent_provider_triton.emit.literals import TYPES
-from intent_provider_triton.spelling import PROVIDER
+from intent_provider_triton.spelling import PROVIDER, Need
 
 if TYPE_CHECKING:
     from intent_provider_triton.emit.body import Body
@@ -53,7 +53,7 @@ def reduce(body: Body, op: Reduce) -> None:
     value = _accumulating(value, op.kind)
     for dim in sorted(op.dims, key=value.dims.index, reverse=True):
         value = _reduce_one(body, op.kind or "", value, dim)
-    body.define(op.result, _restored(value, source, op.kind), op.span)
+    body.define(op.result, _restored(value, source, op.kind, body.context.need), op.span)
 
 
 def _operand(body: Body, op: Reduce | Scan, fragment: Fragment) -> Value:
@@ -72,12 +72,13 @@ def _accumulating(value: Value, kind: str | None) -> Value:
     return value
 
 
-def _restored(value: Value, dtype: DType, kind: str | None) -> Value:
+def _restored(value: Value, dtype: DType, kind: str | None, need: Need) -> Value:
     """The result in the operand's dtype; Triton widens narrow integers and reduces narrow floats in f32."""
     if kind in ("any", "all"):
         return replace(value, text=f"{value.text} != 0", prec=Prec.COMPARE, dtype=dtype)
-    narrow = dtype.bits < 32 and (dtype.is_float or kind == "sum")
-    if narrow:
+    if dtype.bits < 32 and dtype.is_float:
+        return cast(replace(value, dtype=F32), dtype, need)
+    if dtype.bits < 32 and kind == "sum":
         return replace(value, text=f"{value.atom}.to({TYPES[dtype.name]})", prec=Prec.ATOM, dtype=dtype)
     return replace(value, dtype=dtype)
 
@@ -118,7 +119,7 @@ def _arg_reduce(body: Body, op: Reduce, operands: Sequence[Value]) -> None:
         body.writer.statement(f"{', '.join(names)} = {text}", op.span)
         values = replace(values, text=names[0], prec=Prec.ATOM, dims=dims)
         positions = replace(positions, text=names[1], prec=Prec.ATOM, dims=dims)
-    values = _restored(values, source, "max") if source.bits < 32 else values
+    values = _restored(values, source, "max", body.context.need) if source.bits < 32 else values
     for result, value in zip(op.results, (values, positions), strict=True):
         body.define(result, value, op.span)
 
@@ -179,7 +180,7 @@ def scan(body: Body, op: Scan) -> None:
     name = "_add" if op.kind == "sum" else _combine_name(op.kind or "", value.dtype)
     text = f"tl.associative_scan({value.text}{tail.format(body.context.need(name))})"
     value = replace(value, text=text, prec=Prec.ATOM)
-    body.define(op.result, _restored(value, source, "max"), op.span, statement=True)
+    body.define(op.result, _restored(value, source, "max", body.context.need), op.span, statement=True)
 
 
 def contract(body: Body, op: Contract) -> None:

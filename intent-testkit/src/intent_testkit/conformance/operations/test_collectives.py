@@ -64,6 +64,23 @@ def test_nan_wins_a_maximum_wherever_it_stands(intent_provider: str, kind: str, 
     assert np.isnan(reduced(intent_provider, kind, dtype, x).astype(np.float64)).all()
 
 
+@pytest.mark.parametrize("dtype", [*FLOATS, "f8e5m2"])
+@pytest.mark.parametrize("kind", FOLDS)
+def test_infinities_are_results_like_others(intent_provider: str, kind: str, dtype: str) -> None:
+    """Of reductions and prefixes: what narrows them again does not stop at the largest number."""
+    others = 0.0 if kind == "sum" else 1.0
+    places = np.array([[5], [31], [0], [7]])
+    x: Array = np.where(np.arange(32) == places, np.inf, others).astype(BY_NAME[dtype].numpy)
+    x[2], x[3] = -np.inf, -x[3]
+    with np.errstate(invalid="ignore"):
+        wanted = FOLDS[kind].reduce(x.astype(np.float64), axis=1).astype(x.dtype)
+        prefixes = FOLDS[kind].accumulate(x.astype(np.float64), axis=1).astype(x.dtype)
+    same(reduced(intent_provider, kind, dtype, x), wanted)
+    y = np.zeros_like(x)
+    run(intent_provider, scan(kind, dtype, reverse=False), {"x": x, "y": y})
+    same(y, prefixes)
+
+
 @pytest.mark.parametrize("kind", ["any", "all"])
 def test_bool_reductions(intent_provider: str, kind: str) -> None:
     """Of none, all, one, and all but one."""

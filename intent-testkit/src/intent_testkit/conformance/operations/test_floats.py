@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from typing import Any, Final
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -27,7 +28,7 @@ UNARY: Final[dict[str, Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("dtype", [*FLOATS, "f8e5m2"])
 @pytest.mark.parametrize("fn", BINARY)
 def test_float_binary(intent_provider: str, fn: str, dtype: str) -> None:
     """NaN, infinities and both zeros included; of two zeros an extreme may give either."""
@@ -52,7 +53,7 @@ def test_a_float_literal_is_rounded_to_the_dtype(
     same(np.abs(got), np.abs(computed(BINARY[fn], dtype, a, constant)))
 
 
-@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("dtype", [*FLOATS, "f8e5m2"])
 @pytest.mark.parametrize("fn", UNARY)
 def test_float_unary(intent_provider: str, fn: str, dtype: str) -> None:
     """Halves round to even; signs of zeros are kept."""
@@ -96,3 +97,22 @@ def test_division_by_a_shared_divisor_rounds_like_division(intent_provider: str,
     program = b.program("shares", [x, d, y], b.segment([("m", symbol("M"), 1)], body))
     run(intent_provider, program, {"x": table, "d": divisors, "y": out})
     same(out, computed(np.divide, dtype, table, divisors[:, None]))
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, "f8e4m3fn", "f8e5m2"])
+def test_every_constant_can_be_chosen(intent_provider: str, dtype: str) -> None:
+    """Infinities, NaN and the ends of the range are what they are, whatever conversions do to them."""
+    numpy = BY_NAME[dtype].numpy
+    ends: Any = ml_dtypes.finfo(numpy)  # type: ignore[no-untyped-call]
+    numbers = [
+        math.nan,
+        -0.0,
+        1.0,
+        *(float(x) for x in (ends.max, ends.min, ends.tiny, ends.smallest_subnormal)),
+    ]
+    numbers += [] if dtype == "f8e4m3fn" else [math.inf, -math.inf]
+    condition = np.array([True, False] * 5)
+    a = np.full(10, 2.0).astype(numpy)
+    for number in numbers:
+        got = result_of(intent_provider, "select", dtype, condition, a, a, constants={2: number})
+        same(got, np.where(condition, a, np.full(10, number).astype(numpy)), f"{number}")
