@@ -17,8 +17,8 @@ MOST_SHARED_BYTES: Final = 227 << 10
 CAPABILITIES: Final = Capabilities(
     dtypes=frozenset(C_TYPES) - {"index"},
     power_of_two=True,
-    # 1024 threads with 64 elements each: more does not fit the registers of a multiprocessor.
-    max_lanes=1 << 16,
+    # 1024 threads with 1024 elements each, most of them in local memory: NVRTC takes a minute, and minutes over more.
+    max_lanes=1 << 20,
     dot_minimum=(16, 16, 16),
     dot_dtypes=frozenset(
         {

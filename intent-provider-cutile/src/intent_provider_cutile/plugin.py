@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 
 from intent.physical import Program
 from intent.provider import Binary, Capabilities, Launcher, Provider, Source, hookimpl
-from intent.provider.emission import require_lanes
 from intent.provider.versions import version_with
 from intent_provider_cutile.capabilities import CAPABILITIES
 from intent_provider_cutile.emit import emit
@@ -47,7 +46,6 @@ class CuTileProvider:
 
     def serialize(self, program: Program) -> Source:
         """The program as one readable file. Raises CapabilityError for what cuTile cannot say."""
-        require_lanes(program, self.name, self.capabilities.max_lanes)
         emitted = emit(program)
         return Source(text=emitted.text, entry=emitted.entry, suffix=".py", program=program)
 

@@ -10,7 +10,6 @@ from importlib import util
 
 from intent.physical import Program
 from intent.provider import Binary, Capabilities, Launcher, Provider, Source, hookimpl
-from intent.provider.emission import require_lanes
 from intent.provider.versions import version_with
 from intent_provider_triton.capabilities import CAPABILITIES
 from intent_provider_triton.emit import emit
@@ -44,7 +43,6 @@ class TritonProvider:
 
     def serialize(self, program: Program) -> Source:
         """The program as one readable file. Raises CapabilityError for what Triton cannot say."""
-        require_lanes(program, self.name, self.capabilities.max_lanes)
         emitted = emit(program)
         return Source(text=emitted.text, entry=emitted.entry, suffix=".py", program=program)
 

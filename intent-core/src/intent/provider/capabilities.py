@@ -12,10 +12,11 @@ class Capabilities:
     """Facts about a target language.
 
     ``dtypes``: element types of views. ``power_of_two``: lane dims must have power-of-two sizes.
-    ``max_lanes``: most elements of one fragment. ``dot_minimum``: least (m, n, k) of a native matrix product.
-    ``dot_dtypes``: (operand, accumulator) dtype names of native products. ``functions``: pointwise functions
-    spelled natively (others are expanded by core). ``histogram``: most bins of a native histogram (core counts
-    more by atomics). ``atomics``: (kind, dtype) pairs. ``grid_limit``: most programs.
+    ``max_lanes``: most elements of one fragment (programs with more are refused before they are emitted).
+    ``dot_minimum``: least (m, n, k) of a native matrix product. ``dot_dtypes``: (operand, accumulator) dtype names
+    of native products. ``functions``: pointwise functions spelled natively (others are expanded by core).
+    ``histogram``: most bins of a native histogram (core counts more by atomics). ``atomics``: (kind, dtype) pairs.
+    ``grid_limit``: most programs.
     ``preference``: of several providers that could run, the greatest is the default one; ties go by name.
     ``plans``: tile shapes and settings that its compiler likes.
     """

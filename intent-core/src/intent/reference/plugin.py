@@ -37,7 +37,7 @@ class Reference:
         return Capabilities(
             dtypes=frozenset(names),
             power_of_two=False,
-            max_lanes=1 << 24,
+            max_lanes=(1 << 63) - 1,
             dot_minimum=(1, 1, 1),
             dot_dtypes=frozenset(product(names, names)),
             functions=frozenset(FUNCTIONS),

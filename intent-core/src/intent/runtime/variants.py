@@ -22,6 +22,7 @@ from intent.physical import Program
 from intent.physical.verify import verify
 from intent.planning import default_plan, formed, minimal_plan
 from intent.provider import Capabilities, Launcher, Provider, Source
+from intent.provider.lanes import require_lanes
 from intent.runtime.cache import Memory, kernel_key
 from intent.runtime.conditions import violated_guards
 from intent.runtime.extents import launch_atoms, named
@@ -56,6 +57,7 @@ class Variant:
         """The provider's text, emitted once. Raises CapabilityError for what the target lacks."""
         with self._lock:
             if self._source is None:
+                require_lanes(self.program, self.provider.name, self.provider.capabilities.max_lanes)
                 with stage(self.seconds, "emit"):
                     self._source = self.provider.serialize(self.program)
             return self._source

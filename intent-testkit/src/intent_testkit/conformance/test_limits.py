@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from intent.diagnostics import GridLimit
+import intent
+from intent.construct import GroupPlan, Plan, resident
+from intent.diagnostics import CapabilityError, GridLimit
 from intent.provider.registry import registry
 from intent_testkit.cases.case import Case, inout
 from intent_testkit.cases.draw import Array, normal
@@ -39,6 +41,22 @@ def test_more_programs_than_the_grid_allows(intent_provider: str) -> None:
     limit = registry().get(intent_provider).capabilities.grid_limit
     if str(limit) not in str(caught.value):
         pytest.fail(f"the error does not name the limit {limit}: {caught.value}")
+
+
+def test_fragments_of_more_lanes_than_the_target_takes(intent_provider: str) -> None:
+    """A row as long as a fragment may be is spelled; a longer one is refused at the author's line."""
+    most = registry().get(intent_provider).capabilities.max_lanes
+    assert _row_of(intent_provider, most).source
+    longer = _row_of(intent_provider, 2 * most)
+    with pytest.raises(CapabilityError, match=f"{2 * most} lanes") as caught:
+        _ = longer.source
+    assert caught.value.span is not None
+    assert "x[...]" in str(caught.value)
+
+
+def _row_of(provider: str, lanes: int) -> intent.Artifact:
+    plan = Plan(groups=(GroupPlan(inner=(("axis_N", resident(lanes)),)),))
+    return intent.compile(hazards.divided_by_largest, provider=provider, plan=plan)
 
 
 def test_a_domain_of_very_many_points(intent_provider: str) -> None:

@@ -294,3 +294,9 @@ def wide_square(n: I.i64, y: I.InOut[I.i64, ("K",)]):
     for i in I.parallel(side):
         for j in I.parallel(side):
             I.atomic.add(y[(i + j) % y.shape[0]], 1)
+
+
+@intent.kernel
+def divided_by_largest(x: I.InOut[I.f32, ("N",)]):
+    """A row that has to be held whole."""
+    x[...] = x[...] / I.reduce.max(I.abs(x[...]), axis=0)

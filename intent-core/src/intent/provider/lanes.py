@@ -1,4 +1,4 @@
-"""Fragments that a target's compiler does not take."""
+"""Fragments that a target does not take: asked before a program is emitted, of every provider."""
 
 from __future__ import annotations
 
