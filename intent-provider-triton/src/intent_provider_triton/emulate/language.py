@@ -75,10 +75,20 @@ class Language:
             member = getattr(native.tensor, name)
             if native.core.is_builtin(member):
                 members[name] = _method(self.bound(member))
-        members["__bool__"] = lambda t: bool(t.handle.data)
+        members["__bool__"] = _truth
         members["__index__"] = lambda t: int(t.handle.data)
         members["__hash__"] = object.__hash__
         return type("EmulatedTensor", (native.tensor,), members)
+
+
+class Steered(Exception):
+    """Control that depends on a block of more than one element."""
+
+
+def _truth(tensor: Any) -> bool:
+    if tensor.handle.data.size != 1:
+        raise Steered
+    return bool(tensor.handle.data)
 
 
 def _method(call: Callable[..., Any]) -> Callable[..., Any]:
@@ -139,12 +149,41 @@ def _like(language: Language, tensor: Any, data: Any) -> Any:
 
 
 def _reduce(language: Language, value: Any, axis: int, combine: Callable[..., Any], **_kwargs: Any) -> Any:
-    """A balanced tree of adjacent slices, as a compiler would build it."""
-    slices = _slices(_tensors(value), axis, language)
+    """A balanced tree of adjacent slices, as a compiler would build it: all pairs of a level at once."""
+    tensors = _tensors(value)
+    try:
+        found = _halved(language, tensors, axis, combine)
+    except Steered:
+        found = _paired(language, tensors, axis, combine)
+    return found if isinstance(value, tuple) else found[0]
+
+
+def _halved(
+    language: Language, tensors: tuple[Any, ...], axis: int, combine: Callable[..., Any]
+) -> tuple[Any, ...]:
+    """The tree, each level in one call. Raises Steered if the function takes one way or another by the values."""
+    while tensors[0].handle.data.shape[axis] > 1:
+        sides = [_every_other(language, t, axis, first) for first in (0, 1) for t in tensors]
+        shape = sides[0].handle.data.shape
+        made = _tensors(combine(*sides))
+        tensors = tuple(_like(language, t, np.broadcast_to(t.handle.data, shape)) for t in made)
+    return tuple(_like(language, t, np.take(t.handle.data, 0, axis)) for t in tensors)
+
+
+def _every_other(language: Language, tensor: Any, axis: int, first: int) -> Any:
+    where = [slice(None)] * len(tensor.handle.data.shape)
+    where[axis] = slice(first, None, 2)
+    return _like(language, tensor, tensor.handle.data[tuple(where)])
+
+
+def _paired(
+    language: Language, tensors: tuple[Any, ...], axis: int, combine: Callable[..., Any]
+) -> tuple[Any, ...]:
+    """The same tree slice by slice: what the function does depends on the values."""
+    slices = _slices(tensors, axis, language)
     while len(slices) > 1:
-        paired = [_tensors(combine(*a, *b)) for a, b in zip(slices[::2], slices[1::2], strict=False)]
-        slices = paired + slices[2 * len(paired) :]
-    return slices[0] if isinstance(value, tuple) else slices[0][0]
+        slices = [_tensors(combine(*a, *b)) for a, b in zip(slices[::2], slices[1::2], strict=True)]
+    return slices[0]
 
 
 def _scan(
