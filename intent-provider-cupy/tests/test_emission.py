@@ -10,7 +10,13 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from intent.diagnostics import CapabilityError
+from intent.physical import Buffer
+from intent.types.dtypes import F32
+from intent.types.extent import const
+from intent_provider_cupy.plugin import plugin
 from intent_testkit.golden import check_golden
+from intent_testkit.programs import Builder
 
 GOLDENS = Path(__file__).parent / "goldens"
 GOLDEN = {
@@ -143,3 +149,12 @@ def test_in_place_where_threads_hold_the_same_lanes(shape, warps):
     wanted = np.exp(x.astype(np.float64) - x.max(1, keepdims=True))
     kernels.compiled(kernels.softmax, dict(zip("MN", shape, strict=True)), num_warps=warps)(x, x)
     np.testing.assert_allclose(x, wanted / wanted.sum(1, keepdims=True), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("storage", ["registers", "shared"])
+def test_buffers_elsewhere_than_in_the_workspace_are_refused(storage):
+    b = Builder()
+    held = Buffer(id=900, name="held", dtype=F32, shape=(const(1),), storage=storage)
+    program = b.program("held", [], b.segment([("one", const(1), 1)], lambda _: b.alloc(held)))
+    with pytest.raises(CapabilityError, match=f"buffers in {storage}"):
+        plugin.intent_provider().serialize(program)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from intent.diagnostics import CapabilityError
 from intent.physical import Buffer, Dim, Fragment, Load, Store, View
 from intent.provider.emission import INT32_MAX, INT32_MIN, Width
 from intent.types import Extent
@@ -17,7 +16,6 @@ from intent_provider_cupy.emit.layout import Table
 from intent_provider_cupy.emit.literals import c_type, literal, number_of, stored_type, typed
 from intent_provider_cupy.emit.value import Prec, Value, union_dims, union_refs
 from intent_provider_cupy.emit.vectors import Vector, vector_of
-from intent_provider_cupy.spelling import PROVIDER
 
 if TYPE_CHECKING:
     from intent_provider_cupy.emit.body import Body
@@ -28,25 +26,22 @@ def load(body: Body, op: Load) -> None:
     """One element per lane; lanes that are not valid touch no memory and have the fill."""
     body.hazards.touch(op)
     table = body.placing.table_of(op)
-    home = buffers.home(body, op.source)
+    pointer = buffers.pointer(body, op.source)
     valid = condition_of(body.use(op.valid, table) if op.valid is not None else None)
     fill = typed(body.use(op.fill, table) if op.fill is not None else literal(0, op.source.dtype))
     row = body.rows.get(op.id)
     near = (row.holds(body), row.place(body, table)) if row is not None and not row.first else None
-    if home.registers is not None:
-        value = buffers.read_registers(body, op, table, home)
-    else:
-        offset = offset_of(body, op.source, op.coordinates, table)
-        text = f"it_load({home.pointer}, {offset.text})"
-        if near is not None:
-            text = f"({near[0]} ? it_load({near[1]}) : {text})"
-        value = Value(text=text, prec=Prec.ATOM, dtype=op.source.dtype, dims=offset.dims, refs=offset.refs)
+    offset = offset_of(body, op.source, op.coordinates, table)
+    text = f"it_load({pointer}, {offset.text})"
+    if near is not None:
+        text = f"({near[0]} ? it_load({near[1]}) : {text})"
+    value = Value(text=text, prec=Prec.ATOM, dtype=op.source.dtype, dims=offset.dims, refs=offset.refs)
     if valid is not None:
         value = _filled(op, value, valid, fill)
-    if home.registers is None and body.usage.count[op.result.id]:
+    if body.usage.count[op.result.id]:
         vector = vector_of(body, op, value.dims, table)
         if vector is not None and vector.dim not in fill.dims:
-            vectored.load(body, op, vector, value, f"{home.pointer}, {offset.text}", valid, fill, near)
+            vectored.load(body, op, vector, value, f"{pointer}, {offset.text}", valid, fill, near)
             if row is not None and row.first:
                 _keep(body, op, row, table, vector)
             return
@@ -89,12 +84,9 @@ def store(body: Body, op: Store) -> None:
     table = body.placing.table_of(op)
     value = body.use(op.value, table)
     valid = condition_of(body.use(op.valid, table) if op.valid is not None else None)
-    home = buffers.home(body, op.target)
-    if home.registers is not None:
-        buffers.write_registers(body, op, table, home, value, valid)
-        return
+    pointer = buffers.pointer(body, op.target)
     offset = offset_of(body, op.target, op.coordinates, table)
-    text = f"it_store({home.pointer}, {offset.text}, {stored(value).text});"
+    text = f"it_store({pointer}, {offset.text}, {stored(value).text});"
     condition = condition_text(op.dims, table, valid)
     vector = vector_of(body, op, op.dims, table)
 
@@ -102,12 +94,12 @@ def store(body: Body, op: Store) -> None:
         if vector is None:
             body.loops.act(f"{condition}{text}", table, table.looped(op.dims), op.span)
         else:
-            vectored.store(body, op, vector, stored(value), f"{home.pointer}, {offset.text}", condition, text)
+            vectored.store(body, op, vector, stored(value), f"{pointer}, {offset.text}", condition, text)
 
     if op.id in body.placing.widened:
         index, exchange = body.placing.widened[op.id]
         tables = (table, body.placing.tables[index], exchange)
-        if turning.store(body, op, stored(value), home.pointer, tables, plain):
+        if turning.store(body, op, stored(value), pointer, tables, plain):
             return
     plain()
 
@@ -177,7 +169,7 @@ def _term(body: Body, source: View | Buffer, axis: int, coordinate: Fragment, va
 
 def _roomy(body: Body, coordinate: Fragment, value: Value, stride: int) -> Value:
     """An int coordinate times a constant stride may need more than 32 bits."""
-    if value.width is not Width.SMALL or value.literal:
+    if value.width is not Width.SMALL:
         return value
     interval = body.context.bounds.interval(coordinate)
     ends = [] if interval is None else [interval.low.const, interval.high.const]
@@ -209,10 +201,8 @@ def elements(buffer: Buffer) -> Extent:
 
 def _slice(body: Body, buffer: Buffer) -> list[str]:
     """Offset of this program instance's slice of the workspace."""
-    if buffer.scope == "invocation" or body.buffers.get(buffer.id) is not None:
+    if buffer.scope == "invocation" or buffer.id in body.buffers:
         return []
-    if not body.context.program_id:
-        raise CapabilityError(PROVIDER, capability="a workspace outside a program", needed=buffer.name)
     size = elements(buffer)
     program = f"(long long){body.context.program_id}"
     return [program if size.const == 1 else f"{program} * {body.context.extents.write(size).at(Prec.UNARY)}"]

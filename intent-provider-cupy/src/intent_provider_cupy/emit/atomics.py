@@ -46,12 +46,12 @@ def _access(body: Body, op: Atomic) -> None:
     table = body.placing.table_of(op)
     operands = [stored(body.use(o, table)) for o in op.operands]
     valid = body.use(op.valid, table) if op.valid is not None else None
-    place = buffers.home(body, op.target)
+    pointer = buffers.pointer(body, op.target)
     offset = offset_of(body, op.target, op.coordinates, table)
     scope = "IT_BLOCK" if op.sharing == "instance" else "IT_DEVICE"
     if isinstance(op.target, Buffer) and op.target.id in body.buffers:
         scope = "IT_SHARED"
-    arguments = ", ".join([place.pointer, offset.text, *(o.text for o in operands)])
+    arguments = ", ".join([pointer, offset.text, *(o.text for o in operands)])
     call = f"it_atomic_{op.kind}<IT_{op.order.upper()}, {scope}>({arguments})"
     condition = condition_text(op.dims, table, valid)
     looped = table.looped(op.dims)
@@ -60,7 +60,7 @@ def _access(body: Body, op: Atomic) -> None:
         if vector is None:
             body.loops.act(f"{condition}{call};", table, looped, op.span)
             return
-        at, act = f"{place.pointer}, {offset.text}", f"it_atomic_add_all<{vector.length}, {scope}>"
+        at, act = f"{pointer}, {offset.text}", f"it_atomic_add_all<{vector.length}, {scope}>"
         vectored.store(body, op, vector, operands[0], at, condition, f"{call};", act)
         return
     expected = None

@@ -104,7 +104,8 @@ class Body:
         """Variables of loop carries, which statements may change where nobody needs the old value."""
         self.depth = 0
         """Loops around what is being written."""
-        self.buffers: dict[int, buffers.Home] = {}
+        self.buffers: dict[int, str] = {}
+        """Pointers to the buffers in shared memory."""
         self.runs: dict[str, Run] = {}
         """The constants that say how many neighbouring lanes a thread holds, by name."""
         self._name_runs()

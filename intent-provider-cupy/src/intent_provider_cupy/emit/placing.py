@@ -17,7 +17,6 @@ from intent.physical import (
     Atomic,
     Bitcast,
     Broadcast,
-    Buffer,
     Cast,
     Constant,
     Contract,
@@ -193,8 +192,7 @@ class Placing:
         if not isinstance(op, (Load, *_REPEATABLE)) or not self._users[value.id] <= users:
             return []
         if isinstance(op, Load):
-            held = isinstance(op.source, Buffer) and op.source.storage == "registers"
-            return [] if held else [op]
+            return [op]
         found: list[Op] = [op]
         for operand in operands_of(op):
             if operand.dims and not self.cheap(operand):
@@ -349,15 +347,6 @@ class Placing:
                 op.fn == "add" and self._mentions(op.operands[1], index)
             )
         return value.id == index.id
-
-    def buffer_dims(self, buffer: Buffer) -> tuple[Dim, ...]:
-        """The lanes of a buffer in registers: every access has the same."""
-        for op in self.operations:
-            if isinstance(op, Load) and op.source == buffer:
-                return op.result.dims
-            if isinstance(op, Store | Atomic) and op.target == buffer:
-                return op.dims
-        return ()
 
 
 def _apart(places: dict[Dim, Bits], wants: list[Want], needed: AbstractSet[Dim]) -> tuple[Dim, ...]:
