@@ -7,6 +7,7 @@ import pytest
 
 import intent
 import intent.language as I
+from intent.construct import analyze
 from intent.construct.bounds import UpperBounds
 from intent.construct.facts import Facts
 from intent.frontend import lower
@@ -126,3 +127,20 @@ def test_what_is_held_of_the_larger_of_two_has_room(differ, n: int, m: int) -> N
     differ(
         at_least_as_many, {"x": x, "z": np.zeros(m, np.float32), "y": np.zeros(n, np.float32)}, {"y": wanted}
     )
+
+
+@intent.kernel
+def walked_outside_of_a_branch(
+    x: I.In[I.i32, ("N",)], n: I.In[I.i32, (2,)], y: I.InOut[I.i32, ("N",)], z: I.Out[I.i32, ()]
+):
+    members = I.domain(0, I.cast(n[0], I.index))
+    if n[1] > 0:
+        y[members] = x[members]
+    z[()] = I.cast(I.reduce.sum(I.indices(members), axis=0), I.i32)
+
+
+def test_what_a_branch_indexes_bounds_nothing_outside_of_it():
+    """With the branch not taken the domain may have more members than the axis."""
+    analysis = analyze(lower(walked_outside_of_a_branch))
+    (extent,) = {a.extent for a in analysis.inner.values() if not a.extent.launch_visible}
+    assert analysis.upper_bound(extent) is None

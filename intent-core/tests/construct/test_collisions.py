@@ -9,9 +9,11 @@ import pytest
 
 import intent
 import intent.language as I
-from intent.construct import GroupPlan, Plan, analyze, construct
+from intent import kir
+from intent.construct import GroupPlan, Plan, analyze, construct, serial
 from intent.diagnostics import PlanError
 from intent.frontend import lower
+from intent.kir.walk import walk as walk_kernel
 from intent.physical import Atomic, While
 from intent.physical.verify import verify
 from intent.physical.walk import walk
@@ -129,3 +131,56 @@ def test_an_exchange_is_a_loop_around_compare_and_swap():
     ops = list(walk(program.segments[0].body))
     assert [op.kind for op in ops if isinstance(op, Atomic)] == ["compare_exchange"]
     assert any(isinstance(op, While) for op in ops)
+
+
+@intent.kernel
+def raised_by_points(x: I.In[I.i32, ("N",)], at: I.In[I.i32, ("N",)], y: I.InOut[I.i32, ("K",)]):
+    for i in I.parallel(I.domain(0, x.shape[0])):
+        I.scatter_reduce(y, index=at[i], value=x[i], combine=I.add)
+
+
+@intent.kernel
+def added_twice(x: I.In[I.i32, ("N",)], at: I.In[I.i32, ("N",)], y: I.InOut[I.i32, ("K",)]):
+    s = I.cumsum(x[...], axis=0)  # so that both are one group
+    I.scatter_reduce(y, index=at[...], value=s, combine=I.add)
+    I.scatter_reduce(y, index=at[...], value=s * 2, combine=I.add)
+
+
+@intent.kernel
+def exchanged_twice(x: I.In[I.i32, ("N",)], at: I.In[I.i32, ("N",)], y: I.InOut[I.i32, ("K",)]):
+    points = I.domain(0, x.shape[0])
+    for i in I.parallel(points):
+        I.atomic.exchange(y[at[i]], x[i])
+    for i in I.parallel(points):
+        I.atomic.exchange(y[at[i]], x[i] * 2)
+
+
+@pytest.mark.parametrize("form", ["native", "exchange", "ordered"])
+@pytest.mark.parametrize("kernel", [raised_by_points, added_twice, exchanged_twice])
+def test_every_form_in_lanes_of_one_instance(kernel, form):
+    lowered = lower(kernel, {})
+    analysis = analyze(lowered)
+    writes = [op for op in walk_kernel(lowered.body) if isinstance(op, kir.ScatterReduce | kir.Atomic)]
+    if form != "native" and kernel is exchanged_twice:
+        form = "native"
+    labels = (
+        {a.label for g in analysis.groups for a in g.axes}
+        | {"axis", "axis_N", "points"}
+        | set(analysis.inner)
+    )
+    group = GroupPlan(
+        inner=tuple((label, serial(4)) for label in sorted(labels)),
+        collisions=tuple((op.id, form) for op in writes),
+    )
+    program = construct(lowered, Plan(groups=(group,)), analysis)
+    verify(program, lowered)
+    rng = np.random.default_rng(5)
+    x, at = rng.integers(-9, 9, 11, dtype=np.int32), np.int32([3, 1, 3, 0, 0, 2, 1, 3, 4, 4, 0])
+    if kernel is exchanged_twice:
+        at = rng.permutation(11).astype(np.int32)
+    y = np.zeros(11, np.int32)
+    values = {raised_by_points: x, added_twice: 3 * np.cumsum(x), exchanged_twice: 2 * x}[kernel]
+    wanted = np.zeros(11, np.int32)
+    np.add.at(wanted, at, values)
+    execute(program, {"x": x, "at": at, "y": y}, {}, {"N": 11, "K": 11}, order=rng, find_races=True)
+    np.testing.assert_array_equal(y, wanted)

@@ -188,6 +188,30 @@ def not_promised(x: I.In[I.f32, ("N",)], rows: I.In[I.i64, ("M",)], y: I.Out[I.f
     y[...] = x[I.cast(rows[...], I.index)]
 
 
+@intent.kernel
+def promised_of_one_axis(
+    x: I.In[I.f32, ("N", "K")],
+    rows: I.In[I.i64, ("M",)],
+    columns: I.In[I.i64, ("M",)],
+    y: I.Out[I.f32, ("M",)],
+):
+    index = I.cast(rows[...], I.index)
+    I.assume_in_bounds(index, x, 0)
+    y[...] = x[index, I.cast(columns[...], I.index)]
+
+
+def test_a_promise_is_about_one_axis():
+    kernel = lower(promised_of_one_axis)
+    program = construct(kernel, minimal_plan(analyze(kernel), registry().get("reference").capabilities, {}))
+    (load,) = (
+        op
+        for s in program.segments
+        for op in walk(s.body)
+        if getattr(op, "source", None) and op.source.name == "x"
+    )
+    assert load.proofs == (ph.ASSUMED, ph.GUARD)
+
+
 def test_a_promise_takes_the_place_of_a_guard():
     assert proof(lower(promised), name="x") == ph.ASSUMED
     assert proof(lower(not_promised), name="x") == ph.GUARD

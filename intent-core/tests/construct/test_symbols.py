@@ -62,6 +62,10 @@ def unknown(x: I.In[I.f32, ("N", "M")], y: I.Out[I.f32, ("N",)], s: I.i64, t: I.
             total = total + 1.0
         for _ in range(i & M):
             total = total + 1.0
+        for _ in range(i & 3):
+            total = total + 1.0
+        for _ in range(i << 2):
+            total = total + 1.0
         y[i] = total
 
 
@@ -80,7 +84,7 @@ def test_arithmetic_of_indices_is_an_expression() -> None:
 
 def test_what_may_wrap_divides_by_an_unknown_or_is_no_function_of_numbers_is_a_variable() -> None:
     definitions, _, found = ends(unknown)
-    assert len(found) == 10
+    assert len(found) == 12
     casts_of_narrow = found[4:6]
     for value in found:
         own = definitions.op[value.id].value if value in casts_of_narrow else value

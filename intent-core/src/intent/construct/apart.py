@@ -53,6 +53,6 @@ def stored_apart(c: Context, share: Share) -> bool:
     if any(count > 1 for count in written.values()):
         raise PlanError("a part of one store may write what another part of an earlier store wrote")
     for op in ops:
-        if isinstance(op, ph.Load) and isinstance(op.source, ph.View) and op.source.memory in written:
+        if isinstance(op, ph.Load) and op.source.memory in written:
             raise PlanError("the parts of a store read what the others write", span=op.span)
     return True

@@ -153,7 +153,7 @@ def _settled(
         try:
             return context, _segment(context, number, group, plan, offset, apart=apart)
         except NotAtHome as wanted:
-            if wanted.value is None or (wanted.value, wanted.axis) in forced:
+            if wanted.value is None:
                 raise
             forced |= {(wanted.value, wanted.axis)}
         except ReducedToo:
@@ -198,10 +198,10 @@ def _segment(
         length = length * count
     instance = decode(c, tuple(axes[:-1] if c.share else axes), team, plan.grouped, frame)
     Runner(c, group, instance).run(c.analysis.kernel.body, frame)
-    together = c.share is not None and not stored_apart(c, c.share)
-    if c.share is not None and together:
+    parts = 1
+    if c.share is not None and not stored_apart(c, c.share):
         meet(c, c.share, teams)
+        parts = c.share.count
     live = remove_unread(remove_dead(ph.Region(args=(local,), ops=tuple(e.root.ops))))
     body, e.next_id = unshare(live, e.next_id)
-    parts = c.share.count if c.share is not None and together else 1
     return ph.Segment(group=number, axes=tuple(axes), length=length, offset=offset, body=body, parts=parts)

@@ -76,7 +76,7 @@ class Effects:
             return False
         return any(
             isinstance(o, (*WRITES, kir.BufferAlloc))
-            or (isinstance(o, kir.Load) and o.source.mutable and alias_class(o.source) in self.written)
+            or (isinstance(o, kir.Load) and alias_class(o.source) in self.written)
             for region in regions_of(op)
             for o in walk(region)
         )

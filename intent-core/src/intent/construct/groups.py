@@ -182,7 +182,7 @@ class Grouping:
         if not common or any(len(unit.candidates) != len(common) for unit in (a, b)):
             return ()
         place: dict[AxisKey, int] = {key: n for n, (_, keys) in enumerate(common) for key in keys}
-        names = sorted({name for name, _ in _inputs(a, place) & _inputs(b, place)})
+        names = sorted({source.name for source, _ in _inputs(a, place) & _inputs(b, place)})
         alone, other, both = (self._shareable(units) for units in ([a], [b], [a, b]))
         return tuple(names) if names and alone == other == both else ()
 
@@ -317,16 +317,15 @@ class Grouping:
         )
 
 
-def _inputs(unit: Unit, place: dict[AxisKey, int]) -> set[tuple[str, tuple[object, ...]]]:
-    """The inputs that the unit reads at its own point, each with where the axes of the domain are in it."""
-    found: set[tuple[str, tuple[object, ...]]] = set()
+def _inputs(unit: Unit, place: dict[AxisKey, int]) -> set[tuple[kir.Resource, tuple[object, ...]]]:
+    """The memory that the unit reads at its own point, each with where the axes of the domain are in it."""
+    found: set[tuple[kir.Resource, tuple[object, ...]]] = set()
     for read in unit.reads:
-        source = read.op.source
-        if source.mutable or None in read.signature:
+        if None in read.signature:
             continue
         located = tuple((place.get(s[0]), s[1]) for s in read.signature if s is not None)
         if located and all(n is not None for n, _ in located):
-            found.add((source.name, located))
+            found.add((read.op.source, located))
     return found
 
 

@@ -24,7 +24,7 @@ def reduce(c: Context, op: kir.Reduce, index: int, at: At, frame: Frame) -> Poin
     """All components at once; the asked one is returned, the others are remembered."""
     key = ("reduce", op.id, tuple(p.key for p in at))
     found = frame.memo.get(key)
-    if found is None or not all(c.emitter.alive(p.fragment) for p in found):
+    if found is None:  # it stands where its coordinates do, and is there as long as they are
         found = frame.memo[key] = _reduce(c, op, at, frame)
     return found[index]
 

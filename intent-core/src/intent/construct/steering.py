@@ -77,7 +77,7 @@ def _counted(value: kir.Value) -> bool:
 
 def _walked_together(effects: Effects, op: kir.Op, value: kir.Value) -> bool:
     """Whether points with different numbers of members can have ``value``, a result of ``op``, side by side."""
-    if isinstance(op, kir.Load) and op.source.mutable and alias_class(op.source) in effects.written:
+    if isinstance(op, kir.Load) and alias_class(op.source) in effects.written:
         return False  # held at its place, in whole lanes
     users = effects.users[value.id]
     return isinstance(op, _BY_MEMBER) and not effects.yielding[value.id] and all(
