@@ -22,6 +22,8 @@ from intent_testkit.plans import Compiled
 from intent_testkit.run import Point, points
 
 _NUMBER: Final = re.compile(r"[%!]\d+")
+_PHYSICAL: Final = tuple(f"physical/test_{name}.py" for name in ("trial", "shared", "histograms"))
+"""Tests of what programs are, which construction makes for them."""
 _VERIFIED: Final = 8
 """Programs of a case that mutants of the verifier look at."""
 
@@ -123,7 +125,7 @@ ROOMS: Final[dict[str, Room]] = {
         Room(
             name="construct",
             package="intent.construct",
-            tests=("construct", "explain", "planning", "physical/test_trial.py"),
+            tests=("construct", "explain", "planning", *_PHYSICAL),
             made=constructed,
         ),
         Room(
