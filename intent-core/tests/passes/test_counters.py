@@ -12,6 +12,7 @@ from intent.construct import GroupPlan, Plan, analyze, construct, resident, seri
 from intent.frontend import lower
 from intent.kir.pointwise import FUNCTIONS
 from intent.passes.expand import expand
+from intent.passes.expand.counters import FEW_BINS
 from intent.physical.verify import verify
 from intent.physical.walk import walk
 from intent.reference import physical
@@ -45,6 +46,23 @@ def doubled(x: I.In[I.i32, ("M", "N")], y: I.Out[I.i64, ("K",)]):
     for i in range(x.shape[0]):
         total = total * 2 + I.histogram(x[i, :], bins=y.shape[0], count_dtype=I.i64)
     y[...] = total
+
+
+@intent.kernel
+def while_they_last(x: I.In[I.i32, ("M", "N")], y: I.Out[I.i64, ("K",)]):
+    total = I.zeros((y.shape[0],), I.i64)
+    i = 0
+    while i < x.shape[0]:
+        total = total * 2 + I.histogram(x[i, :], bins=y.shape[0], count_dtype=I.i64)
+        i = i + 1
+    y[...] = total
+
+
+@intent.kernel
+def of_many_and_of_few(x: I.In[I.i32, ("N",)], y: I.Out[I.i32, ("K",)], z: I.Out[I.i32, ("L",)]):
+    v = x[...]
+    y[...] = I.histogram(v, bins=y.shape[0])
+    z[...] = I.histogram(v, bins=z.shape[0])
 
 
 def expanded(kernel, plan: GroupPlan, most: int = 0, atomics=SUMS) -> ph.Program:
@@ -86,12 +104,13 @@ def test_narrow_counts_wrap(name):
     np.testing.assert_array_equal(counted(program, x, np.uint8), wanted)
 
 
-def test_counts_that_a_loop_uses_are_counted_anew_in_every_pass():
+@pytest.mark.parametrize("kernel", [doubled, while_they_last])
+def test_counts_that_a_loop_uses_are_counted_anew_in_every_pass(kernel):
     x = np.random.default_rng(3).integers(0, 13, (5, 29)).astype(np.int32)
     wanted = np.zeros(13, np.int64)
     for row in x:
         wanted = wanted * 2 + np.bincount(row, minlength=13)
-    program = expanded(doubled, PLANS["in two"])
+    program = expanded(kernel, PLANS["in two"])
     np.testing.assert_array_equal(counted(program, x, np.int64), wanted)
 
 
@@ -114,3 +133,18 @@ def test_what_becomes_of_histograms(most, atomics, left):
     assert kinds(program) & {ph.Histogram, ph.Atomic, ph.Reduce} == {left}
     x = np.random.default_rng(3).integers(0, 13, (3, 29)).astype(np.int32)
     np.testing.assert_array_equal(counted(program, x, np.int32), np.bincount(x.reshape(-1), minlength=13))
+
+
+def test_few_bins_are_tested_beside_many_that_are_counted():
+    lowered = lower(of_many_and_of_few)
+    analysis = analyze(lowered)
+    inner = (("axis_N", serial(8)), ("axis_K", resident(16)), ("axis_L", resident(FEW_BINS)))
+    plan = Plan(groups=(GroupPlan(inner=inner),) * len(analysis.groups))
+    program = expand(construct(lowered, plan, analysis), FUNCTIONS, 0, SUMS)
+    verify(program)
+    assert [b.shape[0].const for b in program.workspace if "counters" in b.name] == [16]
+    x = np.random.default_rng(3).integers(0, 13, 29).astype(np.int32)
+    y, z = np.full(13, 77, np.int32), np.full(7, 77, np.int32)
+    physical.execute(program, {"x": x, "y": y, "z": z}, {}, {"N": 29, "K": 13, "L": 7})
+    np.testing.assert_array_equal(y, np.bincount(x, minlength=13))
+    np.testing.assert_array_equal(z, np.bincount(x, minlength=13)[:7])

@@ -83,3 +83,46 @@ def test_a_sum_that_is_no_contraction_stays_apart(stages, rng):
     given = {"x": x, "y": np.full(5, 7, np.float32)}
     made = stages(sums_of_rows, BLOCKS, given, {"y": 1 + 6 * x.sum(1)}, ROUNDS=3)
     assert not made.changed("starting")
+
+
+@intent.kernel
+def started_already(
+    a: I.In[I.f32, ("M", "K")], b: I.In[I.f32, ("K", "N")], c: I.In[I.f32, ("M", "N")],
+    y: I.Out[I.f32, ("M", "N")],
+):  # fmt: skip
+    start = c[...]
+    y[...] = (start + I.matmul(a[...], b[...])) + start
+
+
+@intent.kernel
+def doubled_between(
+    a: I.In[I.f32, ("M", "K")], b: I.In[I.f32, ("K", "N")], c: I.In[I.f32, ("M", "N")],
+    y: I.Out[I.f32, ("M", "N")],
+):  # fmt: skip
+    start = c[...]
+    total = I.zeros((a.shape[0], b.shape[1]), I.f32)
+    for _ in range(3):
+        total = total * 2.0 + I.matmul(a[...], b[...])
+    y[...] = start + total
+
+
+@intent.kernel
+def powers(a: I.In[I.f32, ("M", "M")], c: I.In[I.f32, ("M", "M")], y: I.Out[I.f32, ("M", "M")]):
+    start = c[...]
+    total = I.zeros((a.shape[0], a.shape[0]), I.f32)
+    for _ in range(3):
+        total = I.matmul(a[...], total)
+    y[...] = start + total
+
+
+@pytest.mark.parametrize("blocks", [BLOCKS, {"axis_M": 4, "axis_N": 4}], ids=["K in blocks", "K at once"])
+def test_what_starts_from_something_keeps_it(stages, rng, blocks):
+    given, product = _drawn(rng, 5, 7, 9)
+    given["c"] = rng.integers(-4, 5, (5, 7)).astype(np.float32)
+    stages(started_already, blocks, given, {"y": product + 2 * given["c"]})
+    stages(doubled_between, blocks, given, {"y": 7 * product + given["c"]})
+
+
+def test_a_carry_that_is_multiplied_is_no_accumulator(stages, rng):
+    a, c = (rng.integers(-4, 5, (5, 5)).astype(np.float32) for _ in range(2))
+    stages(powers, {}, {"a": a, "c": c, "y": np.zeros((5, 5), np.float32)}, {"y": c})

@@ -31,9 +31,9 @@ def counted(program: ph.Program, most: int, atomics: Collection[tuple[str, str]]
     """The program without histograms of more than ``most`` bins, but for those of few bins or without an atomic sum."""
 
     def wanted(op: ph.Op) -> bool:
-        native = isinstance(op, ph.Histogram) and op.bins.size <= most
-        summed = isinstance(op, ph.Histogram) and ("add", _dtype(op).name) in atomics
-        return isinstance(op, ph.Histogram) and not native and summed and op.bins.size > FEW_BINS
+        if not isinstance(op, ph.Histogram) or op.bins.size <= max(most, FEW_BINS):
+            return False
+        return ("add", _dtype(op).name) in atomics
 
     found = {op.id for s in program.segments for op in walk(s.body) if wanted(op)}
     if not found:
