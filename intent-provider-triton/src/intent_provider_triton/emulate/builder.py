@@ -13,6 +13,7 @@ import numpy as np
 
 from intent_provider_triton.emulate import arithmetic
 from intent_provider_triton.emulate.memory import Memory
+from intent_provider_triton.emulate.products import of_parts, product
 from intent_provider_triton.emulate.values import (
     Array,
     Handle,
@@ -45,7 +46,7 @@ class Options:
     deprecated_fp8_dtypes = ()
     deprecated_fp8_dot_operand_dtypes = ()
     default_dot_input_precision = "ieee"
-    allowed_dot_input_precisions = ("tf32", "tf32x3", "ieee")
+    allowed_dot_input_precisions = ("tf32", "tf32x3", "ieee", "bf16x6")
     max_num_imprecise_acc_default = 0
 
 
@@ -235,15 +236,16 @@ class Builder:
             raise AssertionError(f"tl.histogram of a number outside of its {bins} bins")
         return Handle(np.bincount(active.reshape(-1), minlength=bins).astype(np.int32), Type("i32"))
 
-    def create_dot(self, a: Handle, b: Handle, acc: Handle, *_args: object) -> Handle:
+    def create_dot(self, a: Handle, b: Handle, acc: Handle, precision: object, *_args: object) -> Handle:
         """Products and sums in f32 as on the GPU (f64 for f64, integers exactly), added to the accumulator."""
         if is_float(a.type):
             wide = np.float64 if a.data.dtype == np.float64 else np.float32
             left, right = (np.ascontiguousarray(x.data, dtype=wide) for x in (a, b))
-            total = _product(left, right) + acc.data.astype(wide)
+            multiply = of_parts if "BF16x6" in str(precision) else product
+            total = multiply(left, right) + acc.data.astype(wide)
             return Handle(round_to(np.asarray(total), scalar(acc.type)), scalar(acc.type))
-        product = _product(a.data.astype(acc.data.dtype), b.data.astype(acc.data.dtype))
-        return Handle(np.asarray(product + acc.data), scalar(acc.type))
+        total = product(a.data.astype(acc.data.dtype), b.data.astype(acc.data.dtype)) + acc.data
+        return Handle(np.asarray(total), scalar(acc.type))
 
 
 def constant(value: object, type_: Type) -> Handle:
@@ -264,11 +266,6 @@ def scalar(type_: Type) -> Type:
 
 def converted(data: Array, target: Type) -> Handle:
     return Handle(np.asarray(data), scalar(target))
-
-
-def _product(a: Array, b: Array) -> Array:
-    """Matrix product without BLAS: its threads cost more than fragments of this size do."""
-    return np.asarray(np.einsum("...mk,...kn->...mn", a, b))
 
 
 def _min_dot_size(lhs: Any, _rhs: Any) -> tuple[int, int, int]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from intent.passes import Permissions
+from intent.passes.splitting import splitting
 from intent.physical import Dim, Fragment
 from intent.types.dtypes import BY_NAME, F32
 from intent_testkit.cases.draw import Array
@@ -35,6 +37,35 @@ def test_matmul(intent_provider: str, order: str, dtype: str, out: str, tile: in
     eps = {"f32": 2e-6, "f64": 1e-14, "bf16": 4e-3, "i32": 0}[out]
     scale = np.abs(a.astype(np.float64)) @ np.abs(b.astype(np.float64))
     assert (np.abs(c.astype(np.float64) - wanted) <= eps * scale).all()
+
+
+def _kinds(name: str) -> tuple[Array, Array]:
+    """Operands whose product is exact, or has no number."""
+    a, b = _operand("a", "f32", 32, 48), _operand("b", "f32", 48, 32)
+    rng = generator("kinds", name)
+    if name == "integers":
+        return rng.integers(-2048, 2049, a.shape).astype(a.dtype), rng.integers(-16, 17, b.shape).astype(
+            b.dtype
+        )
+    if name == "chosen rows":
+        return np.eye(32, 48, 5, np.float32), rng.integers(-(2**24), 2**24, b.shape).astype(b.dtype)
+    a[3, 5], a[4, 6], a[7, 5], b[5, 9], b[6, 2] = np.inf, np.nan, 0.0, -np.inf, np.inf
+    return a, b
+
+
+@pytest.mark.parametrize("name", ["integers", "chosen rows", "infinities"])
+@pytest.mark.parametrize("split", [False, True])
+def test_products_of_f32_that_are_exact_or_infinite(intent_provider: str, name: str, split: bool) -> None:
+    """Also of parts, which whoever has no faster way with them does not use."""
+    a, b = _kinds(name)
+    c = np.zeros((a.shape[0], b.shape[1]), np.float32)
+    program = splitting(whole.matmul(16, 16, 16, "f32", "f32", "mkn"), Permissions(split=split))
+    run(intent_provider, program, {"a": a, "b": b, "c": c})
+    with np.errstate(invalid="ignore"):
+        wanted = (a.astype(np.float64) @ b.astype(np.float64)).astype(np.float32)
+    np.testing.assert_allclose(
+        c, wanted, rtol=1e-5 if name == "infinities" else 0, atol=1e-5 * (name == "infinities")
+    )
 
 
 def test_batched_contraction_and_rename(intent_provider: str) -> None:
