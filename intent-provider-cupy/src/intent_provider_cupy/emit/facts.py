@@ -59,7 +59,7 @@ def threads_for(segments: Iterable[Segment], knobs: dict[str, int]) -> int:
     if widest == 1:
         return 1
     most = 32 * knobs["num_warps"] if "num_warps" in knobs else max(32, min(256, widest // 4))
-    threads = max(32, min(most, 1 << (widest - 1).bit_length(), 1024))
+    threads = max(32, min(most, widest, 1024))
     while threads < 1024 and widest > LANES_A_THREAD * threads:
         threads *= 2
     return threads

@@ -25,7 +25,7 @@ GROUP_BITS: Final = LANE_BITS + len(_GROUP)
 GROUP_ROWS: Final = 64
 """Rows of four warps that are numbered in sequence, which have 16 each."""
 _COLUMNS: Final[Bits] = (None, 0, 1)
-_TENSOR: Final = {"f16": F32, "bf16": F32, "f8e4m3fn": F32, "f8e5m2": F32}
+_FLOATS: Final = ("f16", "bf16", "f8e4m3fn", "f8e5m2")
 _INTEGERS: Final = ("i8", "u8")
 
 
@@ -55,13 +55,13 @@ class Product:
 
     @property
     def simple(self) -> bool:
-        """Whether it has one row dim, one column dim and one contracted dim, none of them in common."""
-        sides = [[d for d in side.dims if d not in self.op.dims] for side in (self.rows, self.columns)]
-        return len(self.op.dims) == len(sides[0]) == len(sides[1]) == 1 and sides[0] != sides[1]
+        """Whether it has one row dim, one column dim and one contracted dim."""
+        free = [len(free_dims(self.op, side)) for side in (self.rows, self.columns)]
+        return len(self.op.dims) == free[0] == free[1] == 1
 
 
 def _only_free(op: Contract, side: Fragment) -> Dim:
-    (dim,) = (d for d in side.dims if d not in op.dims)
+    (dim,) = free_dims(op, side)
     return dim
 
 
@@ -89,7 +89,7 @@ def product_of(
         found = _on_tensor_cores(op, rows, columns, places, thread_bits, walked)
         if found is not None:
             return found
-    if len(left) == len(right) == 1 and not shared:
+    if len(left) == len(right) == 1:  # and not the same one, which would leave nothing to multiply
         _blocked(left[0], right[0], places, thread_bits)
     return Product(op=op, kind="tiles", rows=op.lhs, columns=op.rhs, fed=op.lhs.dtype)
 
@@ -102,17 +102,17 @@ def _on_tensor_cores(
     thread_bits: int,
     walked: AbstractSet[Dim],
 ) -> Product | None:
-    name = op.lhs.dtype.name
-    if op.lhs.dtype != op.rhs.dtype or len(op.dims) != 1 or thread_bits < LANE_BITS:
+    dtype = op.lhs.dtype
+    if len(op.dims) != 1 or thread_bits < LANE_BITS:
         return None
-    if name in _TENSOR and op.result.dtype.is_float and op.result.dtype.bits <= 32:
-        depth, fed = 16, F16 if op.lhs.dtype.bits == 8 else op.lhs.dtype
-    elif name in _INTEGERS and op.result.dtype.name == "i32":
-        depth, fed = 32, op.lhs.dtype
+    if dtype.name in _FLOATS and op.result.dtype.bits <= 32:
+        depth, fed = 16, F16 if dtype.bits == 8 else dtype
+    elif dtype.name in _INTEGERS and op.result.dtype.name == "i32":
+        depth, fed = 32, dtype
     else:
         return None
     m, n = free_dims(op, rows), free_dims(op, columns)
-    if len(m) != 1 or len(n) != 1 or m == n or m[0].size < 16 or n[0].size < 8 or op.dims[0].size < depth:
+    if len(m) != 1 or len(n) != 1 or m[0].size < 16 or n[0].size < 8 or op.dims[0].size < depth:
         return None
     if not _placed(m[0], n[0], places, thread_bits, walked, grouped=fed.is_float):
         return None
@@ -139,7 +139,7 @@ def _placed(
     if m in places and n in places:
         used = [b for d in (m, n) for b in places[d] if b is not None]
         return len(used) == len(set(used))
-    taken = {b for d in (m, n) for b in places.get(d, ()) if b is not None and b >= LANE_BITS}
+    taken = {b for d in (m, n) for b in places.get(d, ())}
     free = [b for b in range(LANE_BITS, thread_bits) if b not in taken]
     if m in places:
         places[n] = _with_warps(n, _COLUMNS, free[: _room(n, _COLUMNS)])
@@ -173,16 +173,8 @@ def row_step(table: Table, m: Dim) -> int:
 
 
 def _fits(bits: Bits, first: Bits) -> bool:
-    """Whether the places begin as tensor cores want them, go on in registers and end in warps."""
-    rest = bits[len(first) :]
-    if first == _ROWS and in_groups(bits):
-        rest = rest[len(_GROUP) :]
-    warps = [b for b in rest if b is not None]
-    return (
-        bits[: len(first)] == first
-        and rest == (*[None] * (len(rest) - len(warps)), *warps)
-        and all(b >= LANE_BITS for b in warps)
-    )
+    """Whether the places begin as tensor cores want them, and go on in registers and warps."""
+    return bits[: len(first)] == first and all(b is None or b >= LANE_BITS for b in bits[len(first) :])
 
 
 def _room(dim: Dim, first: Bits) -> int:
@@ -198,33 +190,33 @@ def _split(m: Dim, n: Dim, warps: int, room: int, *, apart: bool, strips: bool) 
     """Bits of the warp number for rows and columns: tiles that read least, each two columns of tiles wide.
 
     ``room``: most bits for rows; ``apart``: rows first, so that no two warps share a row; ``strips``: groups read all
-    their columns again for each strip of :data:`GROUP_ROWS` rows, where warps keep what they have read.
+    their columns again for each strip of :data:`GROUP_ROWS` rows, where warps keep what they have read, so that of
+    tiles with as many elements those with the fewest rows read least.
     """
-    best, chosen = None, (0, 0)
-    for rows in range(min(warps, room) + 1):
-        columns = min(warps - rows, max(0, _room(n, _COLUMNS) - 1))
+    wide = max(0, _room(n, _COLUMNS) - 1)
+
+    def cost(split: tuple[int, int]) -> tuple[int, int]:
+        rows, columns = split
         height, width = m.size >> rows, n.size >> columns
-        read = height // GROUP_ROWS * (GROUP_ROWS + width) if strips else height + width
-        cost = (-(rows + columns), -rows if apart else read)
-        if best is None or cost < best:
-            best, chosen = cost, (rows, columns)
-    return chosen
+        return -(rows + columns), -rows if apart else height if strips else height + width
+
+    return min(((rows, min(warps - rows, wide)) for rows in range(min(warps, room) + 1)), key=cost)
 
 
 def _blocked(m: Dim, n: Dim, places: dict[Dim, Bits], thread_bits: int) -> None:
     """Small blocks of rows and columns for each thread, so that a loaded element serves several sums."""
     if m in places or n in places:
         return
-    total = bit_count(m.size) + bit_count(n.size)
-    held = max(0, total - thread_bits)
-    rows = min(held // 2, bit_count(m.size))
-    columns = min(held - rows, bit_count(n.size))
+    high, wide = bit_count(m.size), bit_count(n.size)
+    held = max(0, high + wide - thread_bits)
+    columns = min(held - min(held // 2, high), wide)
     rows = held - columns
-    threads = bit_count(n.size) - columns
-    low = min(2, columns)
-    lanes = list(range(min(threads, thread_bits)))
-    places[n] = (*[None] * low, *lanes, *[None] * (bit_count(n.size) - low - len(lanes)))
-    rest = list(range(len(lanes), thread_bits))
-    low = min(2, rows)
-    mine = rest[: bit_count(m.size) - rows]
-    places[m] = (*[None] * low, *mine, *[None] * (bit_count(m.size) - low - len(mine)))
+    threads = wide - columns
+    places[n] = _around(range(threads), columns)
+    places[m] = _around(range(threads, threads + high - rows), rows)
+
+
+def _around(threads: range, registers: int) -> Bits:
+    """Up to four neighbours in registers, then the threads, then the other registers."""
+    low = min(2, registers)
+    return (*[None] * low, *threads, *[None] * (registers - low))
