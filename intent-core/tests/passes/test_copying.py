@@ -151,12 +151,22 @@ def test_selections(operands, wanted):
     assert selected(*operands) == wanted
 
 
+def test_one_value_on_both_sides_is_selected_without_a_test():
+    b = builder()
+    with b.region():
+        test, value, result = b.fragment(BOOL), b.fragment(F32), b.fragment(F32)
+        copier = Copier(b, {})
+        copier.op(ph.Pointwise(id=b.fresh(), results=(result,), fn="select", operands=(test, value, value)))
+        assert copier.get(result) == value
+
+
 @pytest.mark.parametrize(
     ("value", "source", "target", "wanted"),
     [
         (0.0, F32, F16, 0.0), (-0.0, F32, F64, -0.0), (1.0, F32, F16, 1.0), (INF, F32, F16, INF),
         (-INF, F64, F32, -INF), (0.1, F64, F32, None), (NAN, F32, F16, None), (2.0, F32, F16, None),
-        (1.0, F32, I32, None), (0, I32, F32, 0.0), (1, I32, F16, 1.0), (1, I32, INDEX, 1), (2, I32, F32, None),
+        (1.0, F32, I32, None), (None, F32, F16, None), (None, I32, F32, None),
+        (0, I32, F32, 0.0), (1, I32, F16, 1.0), (1, I32, INDEX, 1), (2, I32, F32, None),
         (True, BOOL, I32, 1), (True, BOOL, F32, 1.0), (False, BOOL, F32, 0.0), (1, I32, BOOL, None),
     ],
 )  # fmt: skip
@@ -165,6 +175,7 @@ def test_casts_of_constants(value, source, target, wanted):
     with b.region():
         result = b.fragment(target)
         copier = Copier(b, {})
-        copier.op(ph.Cast(id=b.fresh(), results=(result,), value=b.constant(value, source)))
+        given = b.fragment(source) if value is None else b.constant(value, source)
+        copier.op(ph.Cast(id=b.fresh(), results=(result,), value=given))
         found = copier.value(result)
     assert repr(found) == repr(wanted)

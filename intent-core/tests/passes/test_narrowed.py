@@ -8,7 +8,9 @@ from ml_dtypes import bfloat16
 
 import intent
 import intent.language as I
+from intent.passes import Permissions
 from intent.passes.expand import expand
+from intent.passes.narrowed import narrowed
 from intent.physical import Pointwise
 from intent.physical.walk import walk
 
@@ -28,7 +30,9 @@ def made(stages, rng):
     def run(kernel, wanted=None, **dtypes):
         arrays = {name: rng.normal(size=21).astype(dtype) for name, dtype in dtypes.items()}
         values = {name: v.astype(np.float64) for name, v in arrays.items()}
-        return stages(kernel, BLOCKS, arrays, wanted(values) if wanted else {}, tolerance=2**-8)
+        found = stages(kernel, BLOCKS, arrays, wanted(values) if wanted else {}, tolerance=2**-8)
+        assert narrowed(found.last, Permissions()) is found.last, "what is marked stays the same object"
+        return found
 
     return run
 
@@ -77,6 +81,17 @@ def condition(x: I.In[I.f32, ("N",)], y: I.Out[I.bf16, ("N",)]):
 
 
 @intent.kernel
+def rounded(
+    x: I.In[I.f32, ("N",)], z: I.Out[I.i16, ("N",)], w: I.Out[I.f64, ("N",)], y: I.Out[I.bf16, ("N",)]
+):
+    """A whole number is another one for the least of errors, and a wide one shows it."""
+    v = x[...]
+    z[...] = I.cast(I.exp(v) * 100.0, I.i16)
+    w[...] = I.cast(I.sigmoid(v), I.f64)
+    y[...] = I.cast(v, I.bf16)
+
+
+@intent.kernel
 def wide(x: I.In[I.f64, ("N",)], y: I.Out[I.bf16, ("N",)]):
     y[...] = I.cast(I.exp(x[...]) / 3.0, I.bf16)
 
@@ -88,6 +103,7 @@ def wide(x: I.In[I.f64, ("N",)], y: I.Out[I.bf16, ("N",)]):
         (compared, {"x": "f4", "u": "f4"}, ["exp"]),
         (kept, {"x": "f4", "z": "f4"}, ["div"]),
         (condition, {"x": "f4"}, ["sigmoid"]),
+        (rounded, {"x": "f4", "z": "i2", "w": "f8"}, ["exp", "sigmoid"]),
         (wide, {"x": "f8"}, ["div", "exp"]),
     ],
 )

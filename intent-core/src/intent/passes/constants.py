@@ -60,11 +60,11 @@ class Known:
 
 def same(a: Value | None, b: Value | None) -> bool:
     """Whether two constants are the same value: zeros by sign, NaN equal to itself."""
-    if a is None or b is None:
+    if a is None:
         return False
     if isinstance(a, float) and isinstance(b, float):
-        if math.isnan(a) or math.isnan(b):
-            return math.isnan(a) and math.isnan(b)
+        if math.isnan(a):
+            return math.isnan(b)
         return a == b and math.copysign(1.0, a) == math.copysign(1.0, b)
     return type(a) is type(b) and a == b
 

@@ -177,7 +177,7 @@ class Copier:
 
     def _nothing(self, value: Value | None, other: ph.Fragment) -> bool:
         """Whether adding ``value`` to ``other`` changes nothing."""
-        if value is None or value != 0:
+        if value != 0:
             return False
         return not isinstance(value, float) or math.copysign(1.0, value) < 0 or other.id in self.sums
 
@@ -186,7 +186,7 @@ class Copier:
             if v[k] == 1:
                 return f[1 - k]
             if v[k] == 0 and (self.finite or f[k].dtype.is_integer):
-                return self.b.constant(v[k] or 0, f[k].dtype)
+                return self.b.constant(0.0 if f[k].dtype.is_float else 0, f[k].dtype)
         return None
 
     def _cast(self, op: ph.Cast) -> ph.Fragment | None:

@@ -44,21 +44,18 @@ def narrowed(program: ph.Program, permissions: Permissions) -> ph.Program:
 
 
 def _only(f: ph.Fragment, users: Users, known: dict[int, bool]) -> bool:
-    """Whether the value is used, and only as a factor of what is narrowed."""
+    """Whether the value is used only as a factor of what is narrowed."""
     if f.id not in known:
-        uses = users[f.id]
-        known[f.id] = bool(uses) and all(_narrows(op, f, users, known) for op in uses)
+        known[f.id] = all(_narrows(op, users, known) for op in users[f.id])
     return known[f.id]
 
 
-def _narrows(op: ph.Op | None, f: ph.Fragment, users: Users, known: dict[int, bool]) -> bool:
+def _narrows(op: ph.Op | None, users: Users, known: dict[int, bool]) -> bool:
     match op:
         case ph.Cast():
             return op.result.dtype.is_float and op.result.dtype.bits <= 16
-        case ph.Broadcast() | ph.Rename():
+        case ph.Broadcast() | ph.Rename() | ph.Pointwise(fn="select"):
             return _only(op.result, users, known)
-        case ph.Pointwise(fn="select"):
-            return op.operands[0] != f and _only(op.result, users, known)
         case ph.Pointwise():
-            return op.fn in _CARRIED and op.result.dtype is F32 and _only(op.result, users, known)
+            return op.fn in _CARRIED and _only(op.result, users, known)
     return False
