@@ -11,7 +11,9 @@ import intent
 import intent.language as I
 from intent.construct import analyze, resident, serial
 from intent.frontend import lower
+from intent.kir.walk import walk
 from intent.planning import default_plan, random_plan
+from intent.planning.counting import bins_in_lanes, histograms_of
 from intent.provider import PlanTable, Walk, settings
 from intent.provider.registry import registry
 
@@ -100,3 +102,46 @@ def test_random_plans_have_bins_in_lanes_and_on_instances():
     inside = [g for g in found if g.block("axis_K") is None]
     assert 5 < len(inside) < 25
     assert {g.traversal("axis_K").mode for g in inside} == {"resident", "serial"}
+
+
+@intent.kernel
+def at_their_own_bins(x: I.In[I.i32, ("M", "N")], y: I.Out[I.i32, ("M",)]):
+    for i in I.parallel(I.domain(0, x.shape[0])):
+        y[i] = I.histogram(x[i, :], bins=16)[i]
+
+
+@intent.kernel
+def beside_the_values(x: I.In[I.i32, ("N",)], y: I.Out[I.i32, ("N",)]):
+    v = x[...]
+    y[...] = I.histogram(v, bins=x.shape[0]) + v
+
+
+@intent.kernel
+def fullest(x: I.In[I.i32, ("N",)], y: I.Out[I.i32, ()]):
+    y[...] = I.reduce.max(I.histogram(x[...], bins=16), axis=0)
+
+
+@intent.kernel
+def counts_added(x: I.In[I.i32, ("M", "N")], at: I.In[I.i32, ("M", "K")], y: I.InOut[I.i32, ("L",)]):
+    for i in I.parallel(I.domain(0, x.shape[0])):
+        I.scatter_reduce(y, index=at[i, :], value=I.histogram(x[i, :], bins=at.shape[1]), combine=I.add)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "labels"),
+    [
+        (counts, {"axis_K"}),
+        (planes, {"axis_K"}),
+        (fullest, {"n16"}),
+        (counts_added, {"K"}),
+        (at_their_own_bins, set()),
+        (beside_the_values, set()),
+    ],
+)
+def test_bins_that_may_be_in_lanes(kernel, labels):
+    analysis = analyze(lower(kernel))
+    (group,) = analysis.groups
+    ops = histograms_of(walk(analysis.kernel.body))
+    assert set(bins_in_lanes(ops, group, analysis, lambda _: 16, 16)) == labels
+    assert bins_in_lanes(ops, group, analysis, lambda _: 17, 16) == {}
+    assert bins_in_lanes(ops, group, analysis, lambda _: None, 16) == {}
