@@ -73,12 +73,9 @@ class _Prover:
         if isinstance(op, Broadcast | Cast) and op.value.dtype.kind == "index":
             return self.counts(op.value)
         if isinstance(op, Pointwise) and op.fn == "add":
-            varying = [o for o in op.operands if self.dim in o.dims]
-            fixed = [o for o in op.operands if self.dim not in o.dims]
-            return (
-                len(varying) == 1
-                and self.counts(varying[0])
-                and all(self.multiple(o, self.length) for o in fixed)
+            return any(
+                self.dim not in fixed.dims and self.counts(varying) and self.multiple(fixed, self.length)
+                for varying, fixed in (op.operands, op.operands[::-1])
             )
         return False
 
@@ -162,7 +159,7 @@ def vector_of(body: Body, op: Load | Store | Atomic, dims: tuple[Dim, ...], tabl
     if not op.coordinates:
         return None
     dim = body.placing.running(op.coordinates[-1])
-    if dim is None or dim not in dims or any(dim in c.dims for c in op.coordinates[:-1]):
+    if dim is None or any(dim in c.dims for c in op.coordinates[:-1]):
         return None
     low = next((k for k, b in enumerate(table.bits(dim)) if b is not None), len(table.bits(dim)))
     length = min(1 << low, max(1, body.context.widest // source.dtype.bytes))
