@@ -72,10 +72,11 @@ def _wrong(text: str) -> dict[str, list[str]]:
         ("order = sorted(dims, reverse=True)", "flip-flag", ["reverse=False"]),
         ('text = f"{i} < {n}"', "wrong-text", ["f'{i} <= {n}'"]),
         ('text = f"tl.load({at}, mask={mask})"', "swap-fields", ["f'tl.load({mask}, mask={at})'"]),
+        ('text = f"for (int {k} = 0; {k} < {n}; ++{k})"', "swap-fields", []),
     ],
 )
 def test_operators(text: str, fault: str, wrong: list[str]) -> None:
-    assert _wrong(text)[fault] == wrong
+    assert _wrong(text).get(fault, []) == wrong
 
 
 def test_every_fault_has_places_in_construction_and_each_is_still_python() -> None:

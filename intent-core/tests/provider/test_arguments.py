@@ -84,3 +84,16 @@ def test_layouts_depend_on_index_arguments(arguments):
     arguments.extent("N")
     arguments.scalar(COUNT)
     assert Signature(parameters=arguments.parameters(PROGRAM.params)).assumes() == {"N"}
+
+
+def test_the_last_axis_of_each_view_that_has_a_stride(arguments):
+    for view, axis in ((X, 1), (Y, 0), (X, 0)):
+        arguments.view(view)
+        arguments.stride(view, axis)
+    signature = Signature(parameters=arguments.parameters(PROGRAM.params))
+    found = [signature.parameters[i].emitted for i in signature.last_strides()]
+    assert found == ["x_stride_1", "y_stride_0"]
+
+
+def test_layouts_depend_on_the_symbols_of_quotients():
+    assert Signature(parameters=(), signs=(symbol("S") // symbol("T"),)).assumes() == {"S", "T"}

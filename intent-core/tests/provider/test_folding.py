@@ -24,7 +24,7 @@ def test_what_folds(fn, a, b, wanted):
 @pytest.mark.parametrize(
     ("fn", "args"),
     [("sub", ["0", "x"]), ("floordiv", ["1", "x"]), ("floordiv", ["7", "2"]), ("mod", ["x", "1"]),
-     ("add", ["x", "y"]), ("neg", ["2"]), ("mul", [str(1 << 62), "4"])],
+     ("add", ["x", "y"]), ("neg", ["2"]), ("mod", ["x", "y"]), ("maximum", ["x", "y"]), ("mul", [str(1 << 62), "4"])],
 )  # fmt: skip
 def test_what_does_not(fn, args):
     """Also not what 64 bits cannot hold."""

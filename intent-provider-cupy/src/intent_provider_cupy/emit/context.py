@@ -64,6 +64,6 @@ class Run:
 
     def line(self, name: str) -> str:
         """The definition of the constant."""
-        if not self.wanted or not self.needs:
+        if not self.needs:
             return f"constexpr int {name} = {self.length if self.wanted else 1};"
         return f"constexpr int {name} = {' && '.join(self.needs)} ? {self.length} : 1;"

@@ -125,15 +125,16 @@ def wrong_text(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def swap_fields(node: ast.AST) -> Iterator[ast.AST]:
-    """The first two values in a piece of emitted text change places, unless their order does not matter."""
+    """The first two values in a piece of emitted text change places, unless nobody could see that."""
     if not isinstance(node, ast.JoinedStr):
         return
     places = [k for k, part in enumerate(node.values) if isinstance(part, ast.FormattedValue)]
     if len(places) < 2:
         return
     a, b = places[:2]
+    alike = ast.dump(node.values[a]) == ast.dump(node.values[b])
     between = [part.value for part in node.values[a + 1 : b] if isinstance(part, ast.Constant)]
-    if between not in ([" * "], [" + "]):
+    if not alike and between not in ([" * "], [" + "]):
         values = list(node.values)
         values[a], values[b] = values[b], values[a]
         yield ast.JoinedStr(values=values)

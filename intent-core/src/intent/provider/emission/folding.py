@@ -40,6 +40,6 @@ def folded(
     neutral = _NEUTRAL.get(fn)
     if neutral is not None and b == neutral:
         return args[0]
-    if neutral is not None and a == neutral and fn in ("add", "mul"):
+    if fn in ("add", "mul") and a == neutral:
         return args[1]
     return None

@@ -35,4 +35,4 @@ class Namer:
 
     def free(self, hint: str) -> bool:
         """Whether ``hint`` is a name that nothing has yet."""
-        return bool(hint) and self._spell(hint) == hint and hint not in self._taken
+        return self._spell(hint) == hint and hint not in self._taken

@@ -36,10 +36,7 @@ class Signature(Generic[P]):
 
     def last_strides(self) -> tuple[int, ...]:
         """The positions of the strides that are 1 in row-major arrays: of each view the last axis that has one."""
-        last: dict[str, int] = {}
-        for i, p in enumerate(self.parameters):
-            if p.kind == "stride" and (p.view not in last or self.parameters[last[p.view]].axis < p.axis):
-                last[p.view] = i
+        last = {p.view: i for i, p in enumerate(self.parameters) if p.kind == "stride"}  # by rising axis
         return tuple(last.values())
 
     def small(self, invocation: Invocation) -> bool:
