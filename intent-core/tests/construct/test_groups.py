@@ -366,3 +366,55 @@ def test_rows_that_are_summed_where_their_points_say_so(differ, rng, m, n):
     x, on = rng.normal(size=(m, n)).astype(np.float32), rng.integers(0, 2, m).astype(np.int32)
     wanted = np.where(on > 0, x.astype(np.float64).sum(1), 0)
     differ(sums_of_chosen_rows, {"x": x, "on": on, "y": f32(m)}, {"y": wanted}, tolerance=1e-4)
+
+
+@intent.kernel
+def ends_of_columns(x: I.In[I.f32, ("K", "N")], low: I.Out[I.f32, ("N",)], both: I.Out[I.f32, ("N", 2)]):
+    least = I.reduce.min(x[...], axis=0)
+    low[...] = least
+    both[...] = I.join(least, I.reduce.max(x[...], axis=0))
+
+
+def test_what_is_joined_follows_the_axes_of_both(differ, rng):
+    (group,) = built(ends_of_columns).analysis.groups
+    assert [(a.label, a.owned) for a in group.axes] == [("axis_N", True)]
+    x = rng.normal(size=(3, 5)).astype(np.float32)
+    wanted = {"low": x.min(0), "both": np.stack([x.min(0), x.max(0)], -1)}
+    differ(ends_of_columns, {"x": x, "low": f32(5), "both": f32(5, 2)}, wanted)
+
+
+@intent.kernel
+def branches_in_branches(
+    x: I.In[I.i32, ("N",)], at: I.In[I.i32, ("N",)], y: I.InOut[I.i32, ("N",)], total: I.InOut[I.i32, (2,)]
+):
+    for i in I.parallel(I.domain(0, x.shape[0])):
+        v = x[i]
+        w = 0 * v
+        if v > 0:
+            w = v + 1
+            if v > 3:
+                old = I.atomic.add(total[0], v)
+                if old >= 0 and v % 2 == 0:
+                    y[i] = 100 // v + x[at[i]]
+                    w = w * 2
+            elif v == 2:
+                I.atomic.max(total[1], v)
+        y[i] = y[i] + w
+
+
+@pytest.mark.parametrize("n", LINES)
+def test_points_with_branches_in_branches_share_instances(differ, rng, n):
+    (group,) = built(branches_in_branches).analysis.groups
+    assert [axis.single for axis in group.axes] == [False]
+    x, y = rng.integers(-6, 7, n, dtype=np.int32), rng.integers(0, 9, n, dtype=np.int32)
+    at = rng.permutation(n).astype(np.int32)
+    wanted, total = y.copy(), np.zeros(2, np.int32)
+    for i, v in enumerate(x):
+        even = v > 3 and v % 2 == 0
+        if even:
+            wanted[i] = 100 // v + x[at[i]]
+        wanted[i] += 0 if v <= 0 else (v + 1) * (2 if even else 1)
+        total += (v if v > 3 else 0, 0)
+        total[1] = max(total[1], v) if v == 2 else total[1]
+    arguments = {"x": x, "at": at, "y": y, "total": np.zeros(2, np.int32)}
+    differ(branches_in_branches, arguments, {"y": wanted, "total": total})

@@ -137,6 +137,8 @@ class Demand:
                 for k, a in enumerate(op.permutation):
                     inner[a] = axes[k]
                 yield op.value, tuple(inner)
+            case kir.Join():
+                yield from ((op.lhs, axes[:-1]), (op.rhs, axes[:-1]))
             case kir.Reshape():
                 found: list[AxisKey | None] = [None] * op.value.rank
                 for old, new in reshape_groups(op.value.shape, op.result.shape):

@@ -19,7 +19,7 @@ from intent.types.extent import ceildiv
 
 
 def single_points(effects: Effects, units: list[Unit]) -> set[AxisKey]:
-    """Parallel points on which a loop bound, a heavy branch or a run-time extent depends."""
+    """Parallel points on which a loop bound, a branch around a loop or a run-time extent depends."""
     found: set[AxisKey] = set()
     for unit in units:
         inside = [o for r in regions_of(unit.op) for o in walk(r)]
@@ -59,7 +59,7 @@ def _steers(effects: Effects, op: kir.Op, tainted: set[int]) -> bool:
         return True
     if isinstance(op, kir.If) and effects.has_effect(op):
         return op.condition.id in tainted and any(
-            isinstance(o, kir.For | kir.While | kir.If) for r in regions_of(op) for o in walk(r)
+            isinstance(o, kir.For | kir.While) for r in regions_of(op) for o in walk(r)
         )
     return any(_counted(r) and not _walked_together(effects, op, r) for r in op.results)
 
