@@ -76,3 +76,65 @@ def test_a_slice_that_is_seen_as_one_line(differ, rng, n):
     x = rng.normal(size=(n, 2)).astype(np.float32)
     wanted = (x.astype(np.float64) ** 2).sum()
     differ(fold_of_pairs, {"x": x, "y": np.zeros((), np.float32)}, {"y": wanted}, tolerance=1e-4)
+
+
+@intent.kernel
+def cleared_after_all_have_read(
+    x: I.InOut[I.i32, ("N",)], y: I.Out[I.i32, ("N",)], flag: I.InOut[I.i32, (1,)]
+):
+    points = I.domain(0, x.shape[0])
+    for i in I.parallel(points):
+        y[i] = x[i] * 2
+        I.atomic.add(flag[0], 1, order="release")
+    for i in I.parallel(points):
+        if I.atomic.load(flag[0], order="acquire") > 0:
+            x[i] = 0
+
+
+@pytest.mark.parametrize("n", LINES)
+def test_what_was_read_is_fenced_before_it_is_released(differ, rng, n):
+    x = rng.integers(-9, 9, n).astype(np.int32)
+    arguments = {"x": x, "y": np.zeros(n, np.int32), "flag": np.zeros(1, np.int32)}
+    differ(cleared_after_all_have_read, arguments, {"x": 0 * x, "y": x * 2, "flag": np.int32([n])})
+
+
+@intent.fn
+def moments(part):
+    """Members, their sum, the sum of their prefixes, and the sum of what comes after each prefix."""
+    prefixes = I.cumsum(part, axis=0)
+    later = I.cumsum(prefixes, axis=0, inclusive=False, reverse=True)
+    ones = part * 0 + 1
+    return I.record(
+        n=I.reduce.sum(ones, axis=0), s=I.reduce.sum(part, axis=0), p=I.reduce.sum(prefixes, axis=0),
+        q=I.reduce.sum(later, axis=0),
+    )  # fmt: skip
+
+
+@intent.fn
+def joined(a, b):
+    return I.record(
+        n=a.n + b.n, s=a.s + b.s, p=a.p + b.p + b.n * a.s,
+        q=a.q + b.q + a.n * (b.p + b.n * a.s) + a.s * (b.n * (b.n - 1) // 2),
+    )  # fmt: skip
+
+
+@intent.kernel
+def fold_of_scans_of_scans(x: I.In[I.i64, ("N",)], y: I.Out[I.i64, (4,)]):
+    zero = I.cast(0, I.i64)
+    m = I.region_fold(
+        source=x[...], axis=0, summarize=moments, combine=joined,
+        identity=I.record(n=zero, s=zero, p=zero, q=zero),
+    )  # fmt: skip
+    y[0] = m.n
+    y[1] = m.s
+    y[2] = m.p
+    y[3] = m.q
+
+
+@pytest.mark.parametrize("n", LINES)
+def test_a_scan_of_a_scan_in_a_slice(differ, rng, n):
+    x = rng.integers(-9, 9, n)
+    prefixes = np.cumsum(x)
+    later = prefixes.sum() - np.cumsum(prefixes)
+    wanted = np.int64([n, x.sum(), prefixes.sum(), later.sum()])
+    differ(fold_of_scans_of_scans, {"x": x, "y": np.zeros(4, np.int64)}, {"y": wanted})

@@ -10,6 +10,9 @@ import intent.language as I
 from intent.construct import GroupPlan, Plan, analyze, construct, resident, serial
 from intent.diagnostics import PlanError
 from intent.frontend import lower
+from intent.physical import Fence
+from intent.physical.verify import verify
+from intent.reference import physical
 
 MOST = 2**31 - 1
 
@@ -54,3 +57,24 @@ def test_an_axis_that_no_reduction_walks_is_refused(label):
 def test_an_axis_in_lanes_is_refused():
     with pytest.raises(PlanError, match="no reduction walks axis_N in order"):
         built(("axis_N", 3), resident(16))
+
+
+@intent.kernel
+def first_is_the_product(x: I.InOut[I.f32, ("N",)]):
+    N = x.shape[0]
+    x[0] = I.reduce.sum(x[...] * x[N - 1 - I.indices(I.domain(0, N))], axis=0)
+
+
+def test_what_all_read_and_the_last_one_writes_is_fenced_once(rng):
+    kernel = lower(first_is_the_product)
+    analysis = analyze(kernel)
+    plan = GroupPlan(inner=tuple((label, serial(4)) for label in analysis.inner), split=("axis_N", 3))
+    made = construct(kernel, Plan(groups=(plan,)), analysis)
+    verify(made, kernel)
+    (segment,) = made.segments
+    assert sum(isinstance(op, Fence) and op.target.name == "x" for op in segment.body.ops) == 1
+    x = rng.integers(-9, 9, 22).astype(np.float32)
+    wanted = x.copy()
+    wanted[0] = x @ x[::-1]
+    physical.execute(made, {"x": x}, {}, {"N": 22}, order=rng, find_races=True)
+    np.testing.assert_array_equal(x, wanted)

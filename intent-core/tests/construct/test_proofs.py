@@ -11,6 +11,7 @@ import intent
 import intent.language as I
 from intent import physical as ph
 from intent.construct import analyze, construct
+from intent.construct.definitions import Definitions
 from intent.construct.facts import Facts as Known
 from intent.frontend import lower
 from intent.physical.walk import walk
@@ -325,3 +326,19 @@ def test_claims_of_numbers_alone_are_not_shown():
     assert Known().text(both(at_least(n, 0), at_least(const(3), 1)), (), {}) == "N >= 0"
     assert Known().text(either(equal(n, 1), equal(n, m)), (), {}) == str(either(equal(n, 1), equal(n, m)))
     assert "3 == 4" in Known().text(both(equal(const(3), const(4)), at_least(n, m)), (), {})
+
+
+@intent.kernel
+def part_if_wanted(
+    x: I.In[I.f32, ("N",)], z: I.In[I.f32, (8,)], y: I.Out[I.f32, ("M",)], w: I.Out[I.f32, (6,)], K: I.index
+):
+    if K > 0:
+        y[0:K] = x[0:K]
+    w[...] = z[2:8]
+
+
+def test_where_a_branch_promises_something_constants_are_still_known():
+    kernel = lower(part_if_wanted)
+    assert Definitions.of(kernel).conditional
+    assert proof(kernel, name="x") == ph.GUARD
+    assert proof(kernel, name="z") != ph.GUARD

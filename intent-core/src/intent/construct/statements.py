@@ -21,6 +21,7 @@ from intent.construct.plan import Inner
 from intent.construct.point import Point
 from intent.construct.pointwise import affine
 from intent.construct.traversal import OpenLoop, close_loop, walk_axes
+from intent.construct.units import carried_axes
 from intent.construct.while_loop import open_while, uniform_condition
 from intent.construct.writes import write_atomic, write_scatter, write_store
 from intent.diagnostics import NotSupportedYet, PlanError
@@ -86,9 +87,6 @@ class Runner:
                 Inner(mode="serial") if op.id in self.group.ordered else c.traversal((axes_of.id, axis))
             )
             inner.append((axis, c.analysis.classes.label((axes_of.id, axis)), e, traversal))
-        apart = (
-            may_store_apart(c, op) and op.id not in self.group.snapshot and op.id not in self.group.ordered
-        )
         if self._copies(op, inner):
             self._share(apart=False)
             copied_store(c, op, points, inner, frame)
@@ -97,7 +95,7 @@ class Runner:
         # Products have their tiles in the order of the lanes: rows that are dealt out stand before columns.
         later = [p for axis, p in points.items() if c.share is not None and inner and axis > inner[0][0]]
         before = {d for p in later for d in p.fragment.dims}
-        walked = walk_axes(c, inner, points.values(), frame, before, parts=apart)
+        walked = walk_axes(c, inner, points.values(), frame, before, parts=may_store_apart(c, op))
         self._share(apart=walked.part)
         if walked.loops:
             key = c.resource(op.target)[1]
@@ -207,17 +205,16 @@ class Runner:
         return homes
 
     def _home(self, value: kir.Value, frame: Frame) -> tuple[At, frozenset[int]]:
-        """Whole lanes, except along axes that the instances share out: there only the instance's own coordinates."""
+        """Whole lanes, except along axes that the instances share out: there only the instance's own coordinates.
+
+        Which those are was decided with the unit's other axes, whatever their classes are called.
+        """
         c = self.c
         own: dict[int, Point] = {}
-        for axis in range(value.rank):
-            label = c.analysis.classes.label((value.id, axis))
-            if (
-                label in self.instance
-                and self.instance[label] not in own.values()
-                and label in self.group.shared_out
-                and (value.id, axis) not in c.forced
-            ):
+        unit = self.group.unit_of(c.analysis.definitions.op[value.id])
+        for axis, key in enumerate(carried_axes(value, unit, c.analysis.classes)):
+            label = self.group.keys.get(key) if key is not None else None
+            if label in self.instance and (value.id, axis) not in c.forced:
                 own[axis] = self.instance[label]
         return full_home(c, value, own, frame), frozenset(range(value.rank)) - own.keys()
 
