@@ -122,6 +122,23 @@ def gathered(size=64):
     return b.program("gathered", [x, y, count], b.segment([("row", const(4), 1)], body))
 
 
+def taken(size=8):
+    """Eight lanes in 32 threads take what two arrays hold; each old value passes to the other replicas of its lane."""
+    lane = Dim("n", size)
+    b = Builder(lane)
+    x, y = view("x", "i32", str(size), "inout"), view("y", "i64", str(size), "inout")
+
+    def body(_):
+        i = b.lane(lane)
+        (first,) = b.atomic(x, [i], b.cast(i, I32), kind="exchange")
+        (second,) = b.atomic(y, [i], b.cast(first, I64), kind="exchange")
+        turned = b.op("add", b.cast(second, I32), b.reduce(b.op("add", first, b.cast(second, I32)), lane))
+        (third,) = b.atomic(x, [i], turned, kind="add")
+        b.store(y, [i], b.cast(third, I64))
+
+    return b.program("taken", [x, y], b.segment([("one", const(1), 1)], body))
+
+
 def same_twice():
     """``x`` and ``y`` are one array."""
     x = np.arange(8, dtype=np.int32)
@@ -137,6 +154,7 @@ PROGRAMS = {
         gathered(),
         {"x": np.zeros((4, 64), np.int32), "y": np.zeros(64, np.int32), "count": np.zeros(1, np.int32)},
     ),
+    "taken": lambda: (taken(), {"x": np.arange(8, dtype=np.int32), "y": np.arange(8)}),
     "softmax": lambda: (whole.softmax(1024), {"x": values(2, 900), "y": values(2, 900)}),
     "matmul f32 in place": lambda: (whole.matmul(16, 16, 8, "f32"), in_place(values(16, 16))),
     "matmul f16": lambda: (

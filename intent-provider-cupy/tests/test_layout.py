@@ -83,6 +83,62 @@ def test_text_of_any_placement_counts_every_lane(seed):
     assert found == list(range(dim.size))
 
 
+PLACES = [
+    (None, None, 0, 1, 2),
+    (None, 1, 2, None, None),
+    (0, 1, 2, 3, 4),
+    (None, 2, 3, 4, 5),
+    (None, None, None),
+]
+
+
+@pytest.mark.parametrize("bits", PLACES)
+def test_runs_of_any_length_count_every_lane(bits):
+    """Where lanes may be moved, a thread holds runs of them, or lanes as far apart as can be: all once either way."""
+    dim = Dim("d", 1 << len(bits))
+    table = Table(index=0, thread_bits=6, places={dim: bits}, runs={dim: "run"})
+    for run in {1, table.movable(dim)} if any(b is not None for b in bits) else ():
+        text = f"{table.thread_part(dim, 'thread')} + {table.register_part(dim, 'r')}".replace("/", "//")
+        registers = range(table.registers(dim))
+        held = [
+            [eval(text, {"thread": t, "r": r, "run": run}) for r in registers]  # noqa: S307 - text of ours
+            for t in range(64)
+        ]
+        assert sorted({lane for lanes in held for lane in lanes}) == list(range(dim.size))
+        if run == table.movable(dim):
+            assert held == [
+                [lane_of(Table(index=0, thread_bits=6, places={dim: bits}), dim, t, r) for r in registers]
+                for t in range(64)
+            ]
+
+
+@pytest.mark.parametrize(
+    ("bits", "run"),
+    [
+        ((None, None, 0, 1, 2), 4), ((None, 2, 3, None), 2), ((0, 1, 2), 1), ((None, 0, 2), 1), ((None, 1, 0), 1),
+        ((None, 0, None, 1), 1), ((None, None), 1),
+    ],
+)  # fmt: skip
+def test_lanes_that_may_be_moved(bits, run):
+    dim = Dim("d", 1 << len(bits))
+    assert Table(index=0, thread_bits=5, places={dim: bits}).movable(dim) == run
+
+
+def test_dims_of_which_a_thread_holds_several_lanes():
+    table = Table(index=0, thread_bits=5, places={M: (0, 1, 2, 3), N: (None, 4, None, None, None, None)})
+    assert (table.looped((M, N)), table.registers(M), table.registers(N)) == ((N,), 1, 32)
+
+
+@pytest.mark.parametrize("bits", [(None, 0, 5, 6), (2, 3, 4, None, 5, 6, None), (1, None), (7, 5)])
+@pytest.mark.parametrize("first", [5, 7])
+def test_the_part_of_the_warp(bits, first):
+    dim = Dim("d", 1 << len(bits))
+    table = Table(index=0, thread_bits=8, places={dim: bits})
+    for thread in range(256):
+        part = eval(table.warp_part(dim, "thread", first), {"thread": thread})  # noqa: S307 - text of ours
+        assert part == lane_of(table, dim, thread >> first << first, 0)
+
+
 def test_moved_bits():
     assert eval(moved("x", 1, 3, 2, 5), {"x": 0b10110}) == 0b11000  # noqa: S307
     assert moved("x", 0, 0, 3, 3) == "x"

@@ -146,6 +146,9 @@ MASKS = {
     ),
     "5 < 7": (lambda b, i: b.op("lt", b.constant(5), b.constant(7)), 4),
     "lane < 4 * lane": (lambda b, i: b.op("lt", i, b.op("mul", i, b.constant(4))), 1),
+    "lane + 4 * lane < 1000": (
+        lambda b, i: b.op("lt", b.op("add", i, b.op("mul", i, b.constant(4))), b.constant(1000)), 1,
+    ),
     "lane + lane < 1000": (lambda b, i: b.op("lt", b.op("add", i, i), b.constant(1000)), 1),
     "2 * lane + 4 < 1000": (
         lambda b, i: b.op("lt", b.op("add", b.op("mul", i, b.constant(2)), b.constant(4)), b.constant(1000)), 1,
