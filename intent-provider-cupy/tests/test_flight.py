@@ -9,6 +9,7 @@ import pytest
 from test_tensor_cores import KERNELS, _artifact, choice, emulation
 
 import intent
+import intent.language as I
 from intent.construct import analyze
 from intent.frontend import lower
 from intent.planning import default_plan
@@ -180,3 +181,38 @@ def test_a_device_with_less_shared_memory_gets_fewer_stages():
     assert "it_leave_groups<1>();" not in small.text
     assert small.signature.parameters == whole.signature.parameters
     assert emit(program, 1).signature.shared_bytes > 1, "the launcher says that there is too little"
+
+
+@intent.fn
+def biased(kv, q, scale):
+    logits = I.matmul(q, kv.k, transpose_rhs=True, acc_dtype=I.f32) * scale + I.transpose(kv.bias)
+    peak = I.reduce.max(logits, axis=1)
+    weights = I.exp2(logits - peak[:, None])
+    out = I.matmul(I.cast(weights, I.bf16), kv.v, acc_dtype=I.f32)
+    return I.record(peak=peak, total=I.reduce.sum(weights, axis=1), out=out)
+
+
+@intent.kernel
+def biased_attention(
+    q: I.In[I.bf16, ("M", "D")], k: I.In[I.bf16, ("N", "D")], v: I.In[I.bf16, ("N", "D")],
+    bias: I.In[I.f32, ("N", "M")], o: I.Out[I.bf16, ("M", "D")],
+):  # fmt: skip
+    M, D = q.shape
+    axis = I.domain(0, k.shape[0])
+    start = I.record(peak=I.full((M,), -I.inf, I.f32), total=I.zeros((M,), I.f32), out=I.zeros((M, D), I.f32))
+    s = I.region_fold(
+        source=I.record(k=k[axis, :], v=v[axis, :], bias=bias[axis, :]), axis=0, summarize=biased,
+        combine=attention.merged, identity=start, operands=(q[...], I.cast(1.0, I.f32)),
+    )  # fmt: skip
+    o[...] = I.cast(s.out / s.total[:, None], I.bf16)
+
+
+def test_no_strips_where_something_else_stands_between_the_products():
+    """What is read from memory there would be read once more for each strip."""
+    sizes = {"M": 96, "N": 96, "D": 32}
+    plan = default_plan(analyze(lower(biased_attention, {})), plugin.intent_provider().capabilities, sizes)
+    options = intent.CompileOptions(numerics="relaxed_normalization")
+    made = intent.compile(biased_attention, provider="cupy", plan=plan, options=options)
+    text = kernels.kernel_text(made)
+    assert "it_begin_groups" in text
+    assert "it_each(strip" not in text

@@ -203,6 +203,7 @@ def test_products_of_batches_and_products_without_places():
     assert not places
     assert product_of(contract(batch, (), dims("k16"), "f16", "f32", batch=()), {}, 7).kind == "products"
     plain = contract(dims("m16"), dims("n16"), dims("k16"), "f16", "f32")
-    assert product_of(plain, None, 7).kind == "tiles"
+    found = product_of(plain, None, 7)
+    assert (found.kind, found.rows, found.columns) == ("tiles", plain.lhs, plain.rhs)
     only_batch = contract((), (), dims("k16"), "f16", "f32", batch=dims("b16"))
     assert product_of(only_batch, {}, 7).kind == "products"

@@ -64,7 +64,7 @@ def strips_of(body: Body, region: Region) -> Strips | None:
     first, second = products
     one, two = (body.placing.products[p.id] for p in products)
     table = body.placing.table_of(first)
-    if not (one.simple and two.simple and groups.grouped(one, table) and groups.grouped(two, table)):
+    if not (groups.grouped(one, table) and groups.grouped(two, table)):
         return None
     dim, between = one.row_dim, live[live.index(first) + 1 : live.index(second)]
     count = table.registers(dim) // 2

@@ -7,6 +7,8 @@ from typing import Final
 _SIGN: Final = "a sign is 1 or -1"
 _FACTORS: Final = "only the message of a refusal names it"
 _ZERO: Final = "0 stands in parentheses"
+_ONE_DTYPE: Final = "both operands of a product have one dtype"
+_ORDER: Final = "the order of what is listed means nothing"
 
 EMITTED: Final[dict[str, str]] = {
     "provider.emission.python.segments:write_segments:forget-filter:0": (
@@ -29,5 +31,18 @@ EMITTED: Final[dict[str, str]] = {
     "intent_provider_cutile.emit.kernel:KernelEmitter.emit:forget-filter:0": (
         "an array that only a comment names gets a line that the compiler drops"
     ),
+    "intent_provider_cutile.emit.contract:layout_of:other-side:0": _ONE_DTYPE,
+    "intent_provider_cupy.emit.products:product_of:other-side:3": _ONE_DTYPE,
+    "intent_provider_cupy.emit.products:product_of:other-side:7": _ONE_DTYPE,
+    "intent_provider_cupy.emit.products:_on_tensor_cores:other-side:0": _ONE_DTYPE,
+    "intent_provider_cupy.emit.contract:_lane_by_lane:swap-operands:0": _ORDER,
+    "provider.emission.arguments:Arguments.parameters:forget-filter:0": _ORDER,
+    "intent_provider_cupy.emit.placing:Placing._wants_of:swap-operands:0": (
+        "loads and stores weigh more, and have placed these dims by then"
+    ),
+    "intent_provider_cupy.emit.kernel:KernelEmitter._definition:blur-bound:0": (
+        "only which lines of the text are broken"
+    ),
+    "intent_provider_cupy.emit.context:Context._special:swap-fields:0": "only a name in the text",
 }
 """By name of the mutant."""
