@@ -77,10 +77,11 @@ class Group:
         kept = tuple(a for a in self.axes if a.exclusive)
         return replace(self, axes=kept, ordered=ordered, refused=(*self.refused, *dropped))
 
-    @property
-    def shared_out(self) -> set[str]:
-        """Labels of instance axes that come from axes of written values."""
-        return {label for key, label in self.keys.items() if key[0] == "store"}
+    def unit_of(self, op: kir.Op) -> Unit:
+        """The unit that is, or has inside, a statement of the group."""
+        return next(
+            u for u in self.units if u.op == op or op in (o for r in regions_of(u.op) for o in walk(r))
+        )
 
     def written_in(self, op: kir.Op, done_by: Callable[[kir.ScatterReduce | kir.Atomic], str]) -> set[str]:
         """The alias classes that this group writes inside an operation, marked where only atomics touch them.

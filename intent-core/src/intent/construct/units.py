@@ -158,10 +158,10 @@ class Units:
             if not self.effects.has_effect(op):
                 continue  # pure: reached from the effects that need it
             for v in operands_of(op):
-                unit.reads += demand.reads(v, self._carried_axes(v, unit))
+                unit.reads += demand.reads(v, carried_axes(v, unit, self.classes))
             for region in regions_of(op):
                 for v in region.yields:
-                    unit.reads += demand.reads(v, self._carried_axes(v, unit))
+                    unit.reads += demand.reads(v, carried_axes(v, unit, self.classes))
         self._producers(unit, demand)
 
     def _producers(self, unit: Unit, demand: Demand) -> None:
@@ -182,21 +182,22 @@ class Units:
                     k for c in unit.candidates if not c.declared and not set(c.keys) & own for k in c.keys
                 }
 
-    def _carried_axes(self, value: kir.Value, unit: Unit) -> tuple[AxisKey | None, ...]:
-        """A carried tensor runs along an instance axis where it has an axis of that class."""
-        axes: list[AxisKey | None] = []
-        for k in range(value.rank):
-            label = self.classes.label((value.id, k))
-            key = next(
-                (
-                    c.keys[0]
-                    for c in unit.candidates
-                    if not c.declared and c.label == label and c.keys[0] not in axes
-                ),
-                None,
-            )
-            axes.append(key)
-        return tuple(axes)
+
+def carried_axes(value: kir.Value, unit: Unit, classes: AxisClasses) -> tuple[AxisKey | None, ...]:
+    """A carried tensor runs along an instance axis where it has an axis of that class."""
+    axes: list[AxisKey | None] = []
+    for k in range(value.rank):
+        label = classes.label((value.id, k))
+        key = next(
+            (
+                c.keys[0]
+                for c in unit.candidates
+                if not c.declared and c.label == label and c.keys[0] not in axes
+            ),
+            None,
+        )
+        axes.append(key)
+    return tuple(axes)
 
 
 def ordered_axis(op: kir.Op, value: int) -> int | None:
