@@ -162,7 +162,7 @@ def _wrapping(name: str, symbol: str, prec: Prec) -> Entry:
     plain, wrapped = _infix(symbol, prec), _template(name)
 
     def write(call: Call) -> Value:
-        direct = call.dtype.name in ("u32", "u64") or (call.dtype.kind == "index" and call.bounded)
+        direct = call.dtype.name in ("u32", "u64") or call.bounded
         return (plain if direct else wrapped)(call)
 
     return write
