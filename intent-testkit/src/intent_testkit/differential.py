@@ -176,7 +176,7 @@ def check_guards(case: Case) -> int:
     for extents in full[-2:]:
         rng = _generator(Point(case=case, extents=extents, variant="guards"))
         for plan in [compiled.default(extents), *compiled.random(extents, rng, RANDOM_PLANS)]:
-            program = compiled.program(plan)
+            program = compiled.constructed(plan)
             if not program.guards:
                 continue
             artifact = compile_case("reference", case, plan)

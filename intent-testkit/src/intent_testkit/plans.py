@@ -16,7 +16,7 @@ from intent.frontend import lower
 from intent.kir import Kernel
 from intent.passes import PASSES, Permissions
 from intent.physical import Guard, Program
-from intent.physical.verify import verify
+from intent.physical.verify import Meanings, verify
 from intent.planning import default_plan, minimal_plan, random_plan
 from intent.planning.legal import bound_of, divisible, legal, must_be_whole, power_of_two, size_of
 from intent.planning.sharing import shareable, with_split
@@ -52,6 +52,7 @@ class Compiled:
         self.case = case
         self.kernel = kernel or lower(case.kernel, dict(case.constexprs))
         self.analysis: Analysis = analyze(self.kernel)
+        self.meanings = Meanings(self.kernel)
         self.capabilities = capabilities or registry().get("reference").capabilities
 
     def minimal(self, extents: Extents | None = None) -> Plan:
@@ -69,8 +70,10 @@ class Compiled:
         """
         seen = {self.minimal(extents)}
         for _ in range(_TRIES):
+            if len(seen) > count:
+                return
             plan = random_plan(self.analysis, self.capabilities, rng, self.named(extents))
-            if plan not in seen and len(seen) <= count:
+            if plan not in seen:
                 seen.add(plan)
                 yield plan
 
@@ -142,11 +145,11 @@ class Compiled:
     def program(self, plan: Plan) -> Program:
         """The program of exactly this plan, verified, also after every pass that changes it."""
         program = made = self.constructed(plan)
-        verify(program, self.kernel)
+        verify(program, self.kernel, self.meanings)
         for _, run in PASSES:
             before, made = made, run(made, Permissions())
             if made != before:
-                verify(made, self.kernel)
+                verify(made, self.kernel, self.meanings)
         return program
 
     def constructed(self, plan: Plan) -> Program:

@@ -34,7 +34,10 @@ class InnerAxis:
 
 @dataclass
 class Analysis:
-    """Definitions, axis classes, groups and inner axes of one kernel."""
+    """Definitions, axis classes, groups and inner axes of one kernel.
+
+    ``last``: what of a plan the last program was constructed for, and the program.
+    """
 
     kernel: kir.Kernel
     definitions: Definitions
@@ -47,6 +50,7 @@ class Analysis:
     groups: list[Group] = field(default_factory=list)
     inner: dict[str, InnerAxis] = field(default_factory=dict)
     apart: tuple[Apart, ...] = ()
+    last: tuple[object, ph.Program] | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def unique(self) -> dict[int, ph.Proof]:

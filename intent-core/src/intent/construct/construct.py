@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from intent import kir
 from intent import physical as ph
@@ -68,9 +69,19 @@ def construct(kernel: kir.Kernel, plan: Plan, analysis: Analysis | None = None) 
     """The physical program of ``kernel`` under ``plan``.
 
     Raises PlanError when the plan does not fit the kernel, NotSupportedYet for an operation that construction
-    does not build yet. spec: kir-to-gpu-program 2 to 7.
+    does not build yet. The last program is kept with the analysis: planning tries a plan before it is used.
+    spec: kir-to-gpu-program 2 to 7.
     """
     analysis = analyze(kernel) if analysis is None else analysis
+    what = (plan.groups, plan.guards)
+    last = analysis.last
+    if last is None or last[0] != what:
+        analysis.last = last = (what, _constructed(kernel, plan, analysis))
+    return replace(last[1], knobs=plan.knobs)
+
+
+def _constructed(kernel: kir.Kernel, plan: Plan, analysis: Analysis) -> ph.Program:
+    """The program, whatever the provider's settings are."""
     if len(plan.groups) != len(analysis.groups):
         raise PlanError(f"the plan has {len(plan.groups)} groups, the kernel {len(analysis.groups)}")
     views = {v.name: _view(v) for v in kernel.views}
@@ -118,7 +129,6 @@ def construct(kernel: kir.Kernel, plan: Plan, analysis: Analysis | None = None) 
         guards=tuple(sorted(guards, key=str)),
         conditions=kernel.conditions,
         dims=tuple(d for d in order.dims if d in used),
-        knobs=plan.knobs,
         span=kernel.span,
     )
 

@@ -57,3 +57,24 @@ def roles(node_type: type) -> tuple[tuple[Field[Any], Role], ...]:
         found = tuple((f, f.metadata["role"]) for f in fields(node_type) if "role" in f.metadata)
         _ROLES[node_type] = found
     return found
+
+
+_NAMED: dict[tuple[type, Role], tuple[str, ...]] = {}
+_READ: dict[type, tuple[tuple[str, Role], ...]] = {}
+
+
+def named(node_type: type, role: Role) -> tuple[str, ...]:
+    """The names of the fields of a node type that have this role, in declaration order."""
+    found = _NAMED.get((node_type, role))
+    if found is None:
+        found = _NAMED[node_type, role] = tuple(f.name for f, has in roles(node_type) if has == role)
+    return found
+
+
+def read(node_type: type) -> tuple[tuple[str, Role], ...]:
+    """The names and roles of the fields of a node type that hold values it reads, in declaration order."""
+    found = _READ.get(node_type)
+    if found is None:
+        values = ("operand", "operands", "relation")
+        found = _READ[node_type] = tuple((f.name, has) for f, has in roles(node_type) if has in values)
+    return found

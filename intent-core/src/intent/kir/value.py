@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NewType
 
 from intent.types import DType, Extent, Span
@@ -122,6 +123,18 @@ class Region:
     args: tuple[Value, ...]
     ops: tuple[Op, ...]
     yields: tuple[Value, ...] = ()
+
+    @cached_property
+    def all_ops(self) -> tuple[Op, ...]:
+        """Every operation of the region and of nested regions, outer before inner; flattened once."""
+        from intent.kir.walk import regions_of
+
+        found: list[Op] = []
+        for op in self.ops:
+            found.append(op)
+            for inner in regions_of(op):
+                found += inner.all_ops
+        return tuple(found)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,41 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from intent.kir.ops import Op
-from intent.kir.roles import roles
+from intent.kir.roles import named, read
 from intent.kir.value import Region, Resource, Value
 
 
 def operands_of(op: Op) -> Iterator[Value]:
     """Every value the operation reads directly, relations' coordinates included, nested regions excluded."""
-    for field, role in roles(type(op)):
-        value = getattr(op, field.name)
+    for name, role in read(type(op)):
+        value = getattr(op, name)
         if value is None:
             continue
         if role == "operand":
             yield value
         elif role == "operands":
             yield from value
-        elif role == "relation":
+        else:
             yield from value.coordinates
 
 
 def regions_of(op: Op) -> Iterator[Region]:
     """The nested regions of the operation."""
-    for field, role in roles(type(op)):
-        if role == "region" and (value := getattr(op, field.name)) is not None:
+    for name in named(type(op), "region"):
+        if (value := getattr(op, name)) is not None:
             yield value
 
 
 def resources_of(op: Op) -> Iterator[Resource]:
     """The memory objects the operation names."""
-    for field, role in roles(type(op)):
-        if role == "resource":
-            yield getattr(op, field.name)
+    for name in named(type(op), "resource"):
+        yield getattr(op, name)
 
 
 def walk(region: Region) -> Iterator[Op]:
     """Every operation of the region and of nested regions, in program order, outer before inner."""
-    for op in region.ops:
-        yield op
-        for inner in regions_of(op):
-            yield from walk(inner)
+    return iter(region.all_ops)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from intent.types import DType, Extent
@@ -112,3 +113,15 @@ class Region:
     args: tuple[Fragment, ...]
     ops: tuple[Op, ...]
     yields: tuple[Fragment, ...] = ()
+
+    @cached_property
+    def all_ops(self) -> tuple[Op, ...]:
+        """Every operation of the region and of nested regions, outer before inner; flattened once."""
+        from intent.physical.walk import regions_of
+
+        found: list[Op] = []
+        for op in self.ops:
+            found.append(op)
+            for inner in regions_of(op):
+                found += inner.all_ops
+        return tuple(found)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from intent.kir.roles import roles
+from intent.kir.roles import named, read
 from intent.physical.fragment import Buffer, Fragment, Region, Resource
 from intent.physical.ops import Op
 from intent.physical.program import Program
@@ -14,48 +14,40 @@ from intent.physical.program import Program
 
 def operands_of(op: Op) -> Iterator[Fragment]:
     """Every fragment the operation reads directly, nested regions excluded."""
-    for field, role in roles(type(op)):
-        value = getattr(op, field.name)
-        if value is None:
-            continue
-        if role == "operand":
-            yield value
-        elif role == "operands":
+    for name, role in read(type(op)):
+        value = getattr(op, name)
+        if role == "operands":
             yield from value
+        elif value is not None:
+            yield value
 
 
 def regions_of(op: Op) -> Iterator[Region]:
     """The nested regions of the operation."""
-    for field, role in roles(type(op)):
-        if role == "region" and (value := getattr(op, field.name)) is not None:
+    for name in named(type(op), "region"):
+        if (value := getattr(op, name)) is not None:
             yield value
 
 
 def map_regions(op: Op, change: Callable[[Region], Region]) -> Op:
     """The operation with ``change`` of each of its nested regions; the same object where none changes."""
     inner: dict[str, Any] = {
-        field.name: new
-        for field, role in roles(type(op))
-        if role == "region"
-        and (old := getattr(op, field.name)) is not None
-        and (new := change(old)) is not old
+        name: new
+        for name in named(type(op), "region")
+        if (old := getattr(op, name)) is not None and (new := change(old)) is not old
     }
     return replace(op, **inner) if inner else op
 
 
 def resources_of(op: Op) -> Iterator[Resource]:
     """The memory objects the operation names."""
-    for field, role in roles(type(op)):
-        if role == "resource":
-            yield getattr(op, field.name)
+    for name in named(type(op), "resource"):
+        yield getattr(op, name)
 
 
 def walk(region: Region) -> Iterator[Op]:
     """Every operation of the region and of nested regions, outer before inner."""
-    for op in region.ops:
-        yield op
-        for inner in regions_of(op):
-            yield from walk(inner)
+    return iter(region.all_ops)
 
 
 def last_id(program: Program) -> int:

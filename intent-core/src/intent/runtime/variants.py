@@ -6,6 +6,7 @@ has a variant whose guards hold, a new shape compiles nothing.
 
 from __future__ import annotations
 
+import hashlib
 import threading
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -85,6 +86,9 @@ class Variant:
 
 _VARIANTS: Final[Memory[Variant]] = Memory()
 """Every variant of the process, by the content of its kernel, its provider, options and plan."""
+
+_VERIFIED: Final[Memory[None]] = Memory(1 << 14)
+"""What was verified in this process: kernels with programs, by digests of all that they say."""
 
 
 class Variants:
@@ -249,10 +253,16 @@ class Variants:
             refined = refine(constructed, replace(self._permissions, online=plan.online, peel=plan.peel))
             program = finish(refined, self._provider.capabilities)
         with stage(seconds, "verify"):
-            verify(refined, self._kernel)
+            self._verify(refined)
             if program is not refined:
                 verify(program)
         return Variant(plan=plan, program=program, provider=self._provider, seconds=seconds)
+
+    def _verify(self, program: Program) -> None:
+        """Verify a program beside the kernel, unless that was done for another provider or another plan."""
+        text = repr(replace(program, knobs=()))
+        key = (self._key[0], hashlib.sha256(text.encode()).hexdigest())
+        _VERIFIED.get(key, lambda: verify(program, self._kernel))
 
     def _require(self, variant: Variant, env: Mapping[Atom, int]) -> None:
         for guard, value in violated_guards(variant.program, env):

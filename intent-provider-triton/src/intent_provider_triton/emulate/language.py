@@ -44,7 +44,8 @@ class Language:
     def wrap(self, value: Any) -> Any:
         """Triton's tensors become tensors whose methods know the builder."""
         if isinstance(value, native.tensor):
-            return self.tensor(value.handle, value.type)
+            value.__class__ = self.tensor  # making another one takes longer than most operations
+            return value
         if isinstance(value, tuple):
             return tuple(self.wrap(v) for v in value)
         return value

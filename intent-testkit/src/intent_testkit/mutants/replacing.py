@@ -42,6 +42,7 @@ def put_in(mutant: Mutant) -> None:
 def _forget() -> None:
     """Empty what compilations, providers and tests have kept of what the right compiler gave them."""
     variants._VARIANTS.clear()  # noqa: SLF001 -- nothing but this forgets a compilation while the process lives
+    variants._VERIFIED.clear()  # noqa: SLF001
     for kept in [f for f in gc.get_objects() if isinstance(f, _lru_cache_wrapper)]:
         home = str(getattr(kept, "__module__", ""))
         if home.startswith(("intent_provider", "intent.provider", "test_")) or ".tests." in home:

@@ -35,8 +35,9 @@ from intent.physical.verify import (
 )
 from intent.physical.verify.comparison import Comparison
 from intent.physical.verify.rule import SENTENCES, Problem, Rule
+from intent.physical.verify.trial import Meanings
 
-__all__ = ["RULES", "SENTENCES", "Comparison", "Problem", "Rule", "problems", "verify"]
+__all__ = ["RULES", "SENTENCES", "Comparison", "Meanings", "Problem", "Rule", "problems", "verify"]
 
 _ALONE: Final = (values, interface, space, control, structured, access, buffers, fences, shared, ranges)
 _BESIDE: Final = (effects, order, relations, computation, atomics, storage)
@@ -57,13 +58,15 @@ def problems(program: Program, kernel: Kernel | None = None) -> dict[str, list[P
     return found
 
 
-def verify(program: Program, kernel: Kernel | None = None) -> None:
+def verify(program: Program, kernel: Kernel | None = None, meanings: Meanings | None = None) -> None:
     """Raise for the first violated rule; with ``kernel``, also of those that compare the program with it.
+
+    ``meanings``: of the kernel, for who verifies several of its programs: what it does is computed once.
 
     Raises:
         VerificationError: Names the rule, the operation and its author's line, and the sentence of the spec.
     """
-    for name, problem in _found(program, kernel):
+    for name, problem in _found(program, kernel, meanings):
         op = problem.op
         raise VerificationError(
             name,
@@ -74,7 +77,9 @@ def verify(program: Program, kernel: Kernel | None = None) -> None:
         )
 
 
-def _found(program: Program, kernel: Kernel | None) -> Iterator[tuple[str, Problem]]:
+def _found(
+    program: Program, kernel: Kernel | None, meanings: Meanings | None = None
+) -> Iterator[tuple[str, Problem]]:
     """Problems in the order of the rules; each stage runs only if the ones before it found nothing."""
     legal = True
     for name, rule in RULES.items():
@@ -83,7 +88,7 @@ def _found(program: Program, kernel: Kernel | None) -> Iterator[tuple[str, Probl
             yield name, problem
     if kernel is None or not legal:
         return
-    comparison = Comparison(program, kernel)
+    comparison = Comparison(program, kernel, meanings)
     for name, rule in RULES.items():
         for problem in rule.compare(comparison):
             legal = False

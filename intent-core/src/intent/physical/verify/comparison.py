@@ -14,7 +14,7 @@ from intent.kir.walk import walk as walk_kernel
 from intent.physical.fragment import View
 from intent.physical.ops import Atomic, Load, Store
 from intent.physical.program import Program
-from intent.physical.verify.trial import Trial, attempt
+from intent.physical.verify.trial import Meanings, Trial, attempt
 from intent.physical.verify.trial.trial import targets_of
 from intent.physical.walk import walk
 
@@ -26,8 +26,8 @@ Write = kir.Store | kir.ScatterReduce | kir.Atomic
 class Comparison:
     """One program and one kernel."""
 
-    def __init__(self, program: Program, kernel: kir.Kernel) -> None:
-        self.program, self.kernel = program, kernel
+    def __init__(self, program: Program, kernel: kir.Kernel, meanings: Meanings | None = None) -> None:
+        self.program, self.kernel, self._meanings = program, kernel, meanings
 
     @cached_property
     def operations(self) -> dict[int, kir.Op]:
@@ -79,7 +79,7 @@ class Comparison:
     @cached_property
     def trial(self) -> Trial:
         """Both sides executed on small inputs."""
-        return attempt(self.program, self.kernel)
+        return attempt(self.program, self.kernel, self._meanings)
 
     @property
     def where(self) -> str:

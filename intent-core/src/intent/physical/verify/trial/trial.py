@@ -30,12 +30,12 @@ from intent.physical.verify.trial.inputs import (
     Inputs,
     assignments,
     far,
-    index_views,
     rounds,
 )
 from intent.physical.verify.trial.logical import Logical, Unclean, Undecided, place
 from intent.physical.verify.trial.machine import Machine, Targets, Trap
-from intent.physical.verify.trial.reach import Reach, reaches
+from intent.physical.verify.trial.meanings import Meanings
+from intent.physical.verify.trial.reach import Reach
 from intent.physical.verify.trial.ring import Array, Ring
 from intent.physical.verify.trial.structured import LAWS
 from intent.physical.verify.trial.unknown import holds_unknown, steered
@@ -62,31 +62,31 @@ class Trial:
     inputs: Inputs | None = None
 
 
-def attempt(program: Program, kernel: kir.Kernel) -> Trial:
-    """Run both on inputs on which the kernel has a meaning.
+def attempt(program: Program, kernel: kir.Kernel, meanings: Meanings | None = None) -> Trial:
+    """Run both on inputs on which the kernel has a meaning; ``meanings``: what it does, kept from earlier trials.
 
     A fault of the trial itself leaves it undecided, with a warning: it is no reason to refuse a program.
     """
     try:
-        return _attempt(program, kernel)
+        return _attempt(program, meanings or Meanings(kernel))
     except Exception as error:  # noqa: BLE001 -- whatever it is, the checker failed and not the program
         text = f"the trial of '{program.name}' failed: {error!r}"
         warnings.warn(text, RuntimeWarning, stacklevel=2)
         return Trial(decided=False, reason=text)
 
 
-def _attempt(program: Program, kernel: kir.Kernel) -> Trial:
+def _attempt(program: Program, meanings: Meanings) -> Trial:
     """Trials in rounds.
 
     First with several blocks along every axis, or along one axis at a time where that is too much; then, on other
     extents and other data, with few of everything. Index data goes as far as it may in one more, of the first extents.
     """
-    views = index_views(kernel)
+    kernel, views = meanings.kernel, meanings.index_views
     done: Trial | None = None
     reason = "no small extents satisfy the launch conditions and guards"
     left = MOST
     together = False
-    reach: Reach = reaches(kernel)
+    reach: Reach = meanings.reach
     for number, several in enumerate(rounds(program)):
         if (together and several) or (number and left < ENOUGH and done is not None and not several):
             continue
@@ -97,7 +97,7 @@ def _attempt(program: Program, kernel: kir.Kernel) -> Trial:
                 break
             left -= cost
             try:
-                found = _cleanly(program, kernel, extents, views, number, alike=not several)
+                found = _cleanly(program, meanings, extents, number, alike=not several)
             except Unclean as error:
                 reason = str(error)
                 continue
@@ -108,23 +108,23 @@ def _attempt(program: Program, kernel: kir.Kernel) -> Trial:
             done, together = done or found, together or number == 0
             for pattern in EXTREMES if reach and cost * len(EXTREMES) <= left else ():
                 left -= cost
-                more = _tried(
-                    program, kernel, Inputs(extents, pattern, views, alike=not several, reach=reach)
-                )
+                inputs = Inputs(extents, pattern, views, alike=not several, reach=reach)
+                more = _tried(program, meanings, inputs)
                 if more is not None and more.difference is not None:
                     return more
             reach = {}
             break
-    return (done and _far(program, kernel, views)) or done or Trial(decided=False, reason=reason)
+    return (done and _far(program, meanings)) or done or Trial(decided=False, reason=reason)
 
 
-def _far(program: Program, kernel: kir.Kernel, views: tuple[str, ...]) -> Trial | None:
+def _far(program: Program, meanings: Meanings) -> Trial | None:
     """What is different where data gives one point as many members as there are."""
+    kernel = meanings.kernel
     clean: Mapping[Atom, int] | None = None
-    for inputs in far(program, kernel, views):
+    for inputs in far(program, kernel, meanings.index_views):
         if inputs.extents != (clean or inputs.extents) or effort(program, kernel, inputs.extents) > MOST:
             continue
-        found = _tried(program, kernel, inputs)
+        found = _tried(program, meanings, inputs)
         if found is None:
             continue
         if found.difference is not None:
@@ -133,46 +133,40 @@ def _far(program: Program, kernel: kir.Kernel, views: tuple[str, ...]) -> Trial 
     return None
 
 
-def _tried(program: Program, kernel: kir.Kernel, inputs: Inputs) -> Trial | None:
+def _tried(program: Program, meanings: Meanings, inputs: Inputs) -> Trial | None:
     """Compare on data that the kernel need not accept; None where it does not."""
     try:
-        return _compare(program, kernel, inputs)
+        return _compare(program, meanings, inputs)
     except (Unclean, Undecided):
         return None
 
 
 def _cleanly(
-    program: Program,
-    kernel: kir.Kernel,
-    extents: Mapping[Atom, int],
-    views: tuple[str, ...],
-    number: int,
-    *,
-    alike: bool,
+    program: Program, meanings: Meanings, extents: Mapping[Atom, int], number: int, *, alike: bool
 ) -> Trial:
     """Compare on a pattern of index data that the kernel accepts. Raises Unclean when there is none."""
-    reason = Unclean()
+    reason, views = Unclean(), meanings.index_views
     turn = number % len(PATTERNS)
     for pattern in (*PATTERNS[turn:], *PATTERNS[:turn]) if views else PATTERNS[turn : turn + 1]:
         try:
-            return _compare(program, kernel, Inputs(extents, pattern, views, alike))
+            return _compare(program, meanings, Inputs(extents, pattern, views, alike))
         except Unclean as error:
             reason = error
     raise reason
 
 
-def _compare(program: Program, kernel: kir.Kernel, inputs: Inputs) -> Trial:
+def _compare(program: Program, meanings: Meanings, inputs: Inputs) -> Trial:
     with np.errstate(all="ignore"):
-        return _executed(program, kernel, inputs)
+        return _executed(program, meanings, inputs)
 
 
-def _executed(program: Program, kernel: kir.Kernel, inputs: Inputs) -> Trial:
+def _executed(program: Program, meanings: Meanings, inputs: Inputs) -> Trial:
+    kernel = meanings.kernel
     ring = Ring(infinite=_infinite(program, kernel))
     blocks = _blocks(program)
     if holds_unknown(kernel) and steered(kernel):
         raise Undecided("microscaled formats are not numbers of the ring, and decide what is executed")
-    logical = Logical(kernel, inputs, ring, blocks)
-    logical.run()
+    logical = meanings.of(inputs, ring, blocks)
     targets = targets_of(program, kernel)
     if any(
         isinstance(op, kir.Atomic) and op.id in targets.exchanged and _used(kernel, op)
@@ -192,8 +186,7 @@ def _executed(program: Program, kernel: kir.Kernel, inputs: Inputs) -> Trial:
         return Trial(decided=True, inputs=inputs)
     _require_same_functions(program, kernel)
     for in_order, cut in ((True, blocks), (True, {}), (False, {})) if _author_combines(kernel) else ():
-        other = Logical(kernel, inputs, ring, cut, in_order=in_order)
-        other.run()
+        other = meanings.of(inputs, ring, cut, in_order=in_order)
         if next(_differences(other, machine), None) is None:
             return Trial(decided=True, inputs=inputs)
         if not _same(logical, other):
