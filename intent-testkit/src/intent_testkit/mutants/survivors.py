@@ -9,6 +9,7 @@ from intent_testkit.mutants.emission_survivors import EMITTED
 _ORDER: Final = "the order of what is listed means nothing"
 _IN_LOOPS: Final = "the fence stands inside the loop then, in front of the read that needs it"
 _NAMES: Final = "names of buffers and axes, and words of an error: for people"
+_WIDENED: Final = "a home that holds too little is widened as soon as more is asked for: slower, and as right"
 
 KNOWN: Final[dict[str, str]] = EMITTED | {
     "construct.access:zero:wrong-identity:0": "nobody sees it: lanes outside a source, the first guess of an exchange",
@@ -18,11 +19,23 @@ KNOWN: Final[dict[str, str]] = EMITTED | {
     "construct.copied:copied_store:skip-decision:1": _NAMES,
     "construct.held:Held.allocate:skip-decision:0": _NAMES,
     "construct.held:Held.allocate:skip-decision:1": _NAMES,
+    "construct.context:Context.lane_dim:swap-fields:0": _NAMES,
+    "construct.facts:_settled:skip-decision:0": _NAMES,
+    "construct.old_values:OldValues._hold:skip-decision:0": _NAMES,
+    "construct.old_values:OldValues._hold:skip-decision:1": _NAMES,
+    "construct.relocate:_through_buffer:skip-decision:1": _NAMES,
     "construct.region_scan:_fill:skip-decision:0": _NAMES,
     "construct.region_scan:_fill:skip-decision:1": _NAMES,
     "construct.axes:_assign_labels:negate-condition:3": "axes have other names, in plans as in programs",
     "construct.bounds:UpperBounds.of:shift-segment:0": "a limit of effort; no chain of bounds is as long",
     "construct.allocation:_initialise:shift-segment:0": "initial values are stored one by one, not 32 at a time",
+    "construct.bounds:UpperBounds.__init__:skip-decision:0": "nobody asks what bounds an extent that has no expression",
+    "construct.carried:_joint_homes:skip-decision:0": _WIDENED,
+    "construct.carried:_joint_homes:skip-decision:1": _WIDENED,
+    "construct.statements:Runner._followed:skip-decision:0": _WIDENED,
+    "construct.once:_loops_of:skip-decision:1": "a value is held for nothing: slower, and as right",
+    "construct.context:local_ordinal:skip-decision:1": "members in front of a slice's first one are masked",
+    "construct.shared_axes:common_axes:skip-decision:0": "a loop meets itself, or is the first one of its label",
     "construct.combining:Combiner._better:widen-guard:0": "no two members have one position",
     "construct.context:Context.settle_dirty:forget-fence:0": _IN_LOOPS,
     "construct.traversal:open_loop:forget-fence:0": _IN_LOOPS,
@@ -37,6 +50,7 @@ KNOWN: Final[dict[str, str]] = EMITTED | {
     "construct.steering:_tainted:swap-operands:0": _ORDER,
     "construct.traversal:walk_axes:swap-operands:0": _ORDER,
     "passes.copying:Copier._tested:skip-decision:0": "what no assumption reaches is made again, and shared",
+    "passes.copying:Copier._nothing:blur-bound:0": "copysign(1.0, x) is never 0",
     "passes.exponents:Exponents._finite:wrong-identity:0": "any finite number may stand for -inf there",
     "passes.peeling:_peel:blur-bound:0": "blocks of two lanes stay in one loop: slower, and as right",
     "passes.peeling:_beyond:shift-segment:0": "one member is no whole block",
