@@ -66,17 +66,22 @@ def test_an_operand_that_a_store_wants_in_another_table():
     b = Builder(m, n)
     u, w, x = (view(name, "i32", "64") for name in "uwx")
     y, s = view("y", "i32", "64 64", "out"), view("s", "i32", "64", "out")
+    wide = view("wide", "i64", "64 64", "inout")
 
     def body(_):
         i, j = b.lane(m), b.lane(n)
+        b.store(wide, [i, j], b.op("neg", b.load(wide, i, j)))
         value = b.op("add", b.load(u, i), b.load(w, j))
         b.store(y, [j, i], value)
         b.store(s, [i], b.contract(value, b.load(x, j), n, dtype=I32))
 
-    program = b.program("both", [u, w, x, y, s], b.segment([("one", const(1), 1)], body))
+    program = b.program("both", [u, w, x, y, s, wide], b.segment([("one", const(1), 1)], body))
     arrays = {name: RNG.integers(-9, 9, 64).astype(np.int32) for name in "uwx"}
     y, s = np.zeros((64, 64), np.int32), np.zeros(64, np.int32)
-    run("cupy", program, {**arrays, "y": y, "s": s})
+    wide = RNG.integers(-9, 9, (64, 64))
+    negated = -wide
+    run("cupy", program, {**arrays, "y": y, "s": s, "wide": wide})
+    np.testing.assert_array_equal(wide, negated)
     sums = arrays["u"][:, None] + arrays["w"][None, :]
     np.testing.assert_array_equal(y, sums.T)
     np.testing.assert_array_equal(s, sums @ arrays["x"])
