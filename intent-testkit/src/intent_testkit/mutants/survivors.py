@@ -21,6 +21,8 @@ KNOWN: Final[dict[str, str]] = EMITTED | {
     "construct.held:Held.allocate:skip-decision:1": _NAMES,
     "construct.context:Context.lane_dim:swap-fields:0": _NAMES,
     "construct.facts:_settled:skip-decision:0": _NAMES,
+    "construct.facts:_plain:blur-bound:0": "no term has the factor 0",
+    "construct.plan:Plan.__str__:swap-fields:0": _NAMES,
     "construct.old_values:OldValues._hold:skip-decision:0": _NAMES,
     "construct.old_values:OldValues._hold:skip-decision:1": _NAMES,
     "construct.relocate:_through_buffer:skip-decision:1": _NAMES,
