@@ -42,6 +42,14 @@ def scaled_in_place(x: I.InOut[I.f32, ("M", "N")]):
         x[i, :] = x[i, :] - total
 
 
+@intent.kernel
+def beside_the_next(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")]):
+    M = x.shape[0]
+    for i in I.parallel(I.domain(0, M - 1)):
+        mine, other = x[i, :], x[i + 1, :]
+        y[i, :] = mine / I.reduce.max(mine, axis=0) + other / I.reduce.max(other, axis=0)
+
+
 def made(kernel, shape, kept, rows=1, warps=2, block=BLOCK):
     first = kernels.compiled(kernel, dict(zip("MN", shape, strict=True)))
     (group,) = first.plan.groups
@@ -109,6 +117,17 @@ def test_rows_that_are_written_in_between_are_read_again():
     scaled = x.astype(np.float64) / x.max(1, keepdims=True)
     artifact(x)
     np.testing.assert_allclose(x, scaled - scaled.sum(1, keepdims=True), rtol=1e-4)
+
+
+def test_another_row_is_not_the_one_that_is_kept():
+    m, n = 3, 1000
+    artifact = made(beside_the_next, (m, n), 16)
+    assert kernels.kernel_text(artifact).count("_row = it_piece<") == 1, "there is room for one row"
+    x = np.random.default_rng(3).uniform(1, 2, (m, n)).astype(np.float32)
+    y = np.full_like(x, np.nan)
+    artifact(x, y)
+    scaled = x / x.max(1, keepdims=True)
+    np.testing.assert_allclose(y[:-1], scaled[:-1] + scaled[1:], rtol=1e-6)
 
 
 def test_what_does_not_fit_is_read_again():
