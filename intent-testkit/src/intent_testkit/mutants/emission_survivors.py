@@ -23,8 +23,11 @@ EMITTED: Final[dict[str, str]] = {
     ),
     "intent_provider_cutile.emit.structured:_arg_reduce:skip-decision:3": "only named kinds get there",
     "intent_provider_triton.emit.literals:literal:blur-bound:0": _ZERO,
-    "intent_provider_triton.emit.literals:_float_literal:blur-bound:0": "only infinities and NaN get there",
-    "intent_provider_triton.emit.literals:_float_literal:blur-bound:1": _ZERO,
+    "intent_provider_triton.emit.literals:_float_literal:blur-bound:0": "only infinities get there",
+    "intent_provider_triton.emit.literals:_float_literal:blur-bound:1": _SIGN,
+    "intent_provider_triton.emit.literals:_float_literal:blur-bound:2": "only infinities and NaN get there",
+    "intent_provider_triton.emit.literals:_float_literal:blur-bound:3": _SIGN,
+    "intent_provider_triton.emit.literals:_float_literal:blur-bound:5": _ZERO,
     "intent_provider_cutile.emit.kernel:KernelEmitter._combine:wrong-text:0": (
         "no two values have one place but paddings, and those are alike"
     ),
