@@ -16,7 +16,7 @@ from intent.types.dtypes import F32
 from intent.types.extent import const
 from intent_provider_cupy.plugin import plugin
 from intent_testkit.golden import check_golden
-from intent_testkit.programs import Builder
+from intent_testkit.programs import Builder, view
 
 GOLDENS = Path(__file__).parent / "goldens"
 GOLDEN = {
@@ -158,3 +158,17 @@ def test_buffers_elsewhere_than_in_the_workspace_are_refused(storage):
     program = b.program("held", [], b.segment([("one", const(1), 1)], lambda _: b.alloc(held)))
     with pytest.raises(CapabilityError, match=f"buffers in {storage}"):
         plugin.intent_provider().serialize(program)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(-1.5, "-(-1.5f)"), (1.5, "-1.5f"), (float("-inf"), "-(-it_inf<float>())")]
+)
+def test_signs_stand_apart(value, text):
+    b = Builder()
+    y = view("y", "f32", "1", "out")
+
+    def body(_):
+        b.store(y, [b.constant(0)], b.op("neg", b.constant(value, F32)))
+
+    program = b.program("negated", [y], b.segment([("one", const(1), 1)], body))
+    assert f" {text});" in plugin.intent_provider().serialize(program).text
