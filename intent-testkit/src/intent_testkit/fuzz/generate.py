@@ -13,6 +13,7 @@ from intent_testkit.fuzz.grow import (
     pointwise,
     regions,
     shapes,
+    shared,
     soup,
     steered,
     steps,
@@ -86,6 +87,10 @@ FAMILIES: Final[tuple[tuple[int, Grow], ...]] = (
     (2, steered.search),
     (2, steered.blocked),
     (3, structured.special_combines),
+    (3, shared.counts),
+    (3, shared.whole),
+    (3, shared.grouped),
+    (2, shared.lengths),
 )
 CHAIN: Final[tuple[tuple[int, Grow], ...]] = (
     (4, pointwise.binary),
@@ -111,6 +116,8 @@ CHAIN: Final[tuple[tuple[int, Grow], ...]] = (
     (2, control.branch),
     (2, regions.fold),
     (2, regions.scan),
+    (1, shared.counts),
+    (2, shared.whole),
 )
 """Values of values: what a kernel is made of whose every statement builds on the one before."""
 _WEIGHTS: Final = tuple(weight for weight, _ in FAMILIES)

@@ -20,7 +20,7 @@ import numpy as np
 import intent
 from intent import kir
 from intent.construct import Analysis, Plan, analyze, construct
-from intent.diagnostics import OverlappingViews
+from intent.diagnostics import ConflictingAccess, OverlappingViews
 from intent.frontend import lower
 from intent.physical.verify import verify
 from intent.planning import default_plan, minimal_plan, random_plan
@@ -32,7 +32,7 @@ from intent.types.extent import Scalar, Symbol
 from intent_testkit.fuzz.eager import FILE, Invalid, run_eagerly
 from intent_testkit.fuzz.kinds import Extents, Param, Program, draw, overlaid
 from intent_testkit.fuzz.placing import Placed, shared_pair
-from intent_testkit.fuzz.plans import hostile_plan
+from intent_testkit.fuzz.plans import hostile_plan, sharing_plan
 
 _FILES: Final = itertools.count()
 IMPORTS: Final = "import intent\nimport intent.language as I\n"
@@ -138,7 +138,10 @@ class Judge:
 
     def _analyse(self) -> tuple[kir.Kernel, Analysis]:
         self.definition = define(self.program.source, self.program.name)
-        kernel = lower(self.definition)
+        try:
+            kernel = lower(self.definition)
+        except ConflictingAccess as error:  # at extents that are larger than the fuzzer's
+            raise Invalid("parallel points conflict") from error
         return kernel, analyze(kernel)
 
     def _logical(self, kernel: kir.Kernel, values: dict[str, Any], result: dict[str, Any]) -> None:
@@ -238,7 +241,7 @@ class Judge:
             return
         count = self.options.random_plans
         drawn = partial(random_plan, analysis, capabilities, self.rng, named)
-        provoking = partial(hostile_plan, analysis, capabilities, self.rng, named)
+        provoking = partial(self._provoking, analysis, capabilities, named)
         makers: list[tuple[str, Callable[[], Plan]]] = [
             ("minimal", partial(minimal_plan, analysis, capabilities, named)),
             ("default", partial(default_plan, analysis, capabilities, named)),
@@ -250,6 +253,10 @@ class Judge:
             if plan not in seen:
                 seen.add(plan)
                 yield stage, plan
+
+    def _provoking(self, analysis: Analysis, capabilities: Any, named: dict[str, int]) -> Plan:
+        plan = hostile_plan(analysis, capabilities, self.rng, named)
+        return sharing_plan(plan, analysis, self.rng) if self.rng.random() < 0.6 else plan
 
     def _provider(
         self, name: str, analysis: Analysis, wanted: list[tuple[dict[str, Any], dict[str, Any]]]
@@ -267,7 +274,8 @@ class Judge:
                 named = self._named(extents, values)
                 more = self.options.provider_plans - 1
                 plans: list[Plan | None] = [None]
-                plans += [random_plan(analysis, capabilities, self.rng, named) for _ in range(more)]
+                drawn = [random_plan(analysis, capabilities, self.rng, named) for _ in range(more)]
+                plans += [sharing_plan(plan, analysis, self.rng) for plan in drawn]
                 for plan in plans:
                     self.where["plan"] = plan
                     placed = self._placed(values)

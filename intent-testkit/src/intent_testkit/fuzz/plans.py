@@ -1,4 +1,4 @@
-"""Plans that nobody would choose: odd sizes, every axis kept or every axis owned, guards everywhere."""
+"""Plans that nobody would choose: odd sizes, every axis kept or every axis owned, guards everywhere, all shared."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from intent.construct import Analysis, GroupPlan, Inner, Plan, resident, serial
 from intent.planning.legal import legal, must_be_whole, power_of_two, size_of
+from intent.planning.sharing import shareable, with_split
 from intent.provider import Capabilities
 
 
@@ -43,3 +44,15 @@ def hostile_plan(
         grouped = int(rng.choice((1, 2, 3, 8))) if len(instance) >= 2 else 1
         groups.append(GroupPlan(instance=tuple(instance), inner=tuple(inner), grouped=grouped))
     return legal(Plan(groups=tuple(groups), name="hostile"), analysis, capabilities)
+
+
+def sharing_plan(plan: Plan, analysis: Analysis, rng: np.random.Generator) -> Plan:
+    """The plan with one axis of every group in parts, where any can be: few of them, or more than it has members."""
+    for number, group in enumerate(analysis.groups):
+        labels = sorted(shareable(analysis, group, plan.groups[number]))
+        for label in rng.permutation(labels).tolist():
+            made = with_split(plan, number, label, int(rng.choice((2, 3, 5, 33))), analysis)
+            if made is not None:
+                plan = made
+                break
+    return plan

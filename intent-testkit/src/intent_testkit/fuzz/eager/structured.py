@@ -199,13 +199,13 @@ def region_scan(
     return outputs, apply(total, initial_state)
 
 
-def histogram(values: Any, bins: int, valid: Any = True) -> Any:
-    """``I.histogram``."""
+def histogram(values: Any, bins: int, valid: Any = True, count_dtype: Any = np.int32) -> Any:
+    """``I.histogram``; counts wrap."""
     values = np.asarray(whole(values))
     active = values[np.broadcast_to(valid, values.shape)].astype(np.int64)
     if active.size and not (active.min() >= 0 and active.max() < bins):
         raise Invalid("a value outside the bins")
-    return tensor(np.bincount(active, minlength=bins).astype(np.int32))
+    return tensor(np.bincount(active, minlength=bins).astype(count_dtype))
 
 
 def _lanes(target: Any, index: Any, valid: Any, *others: Any) -> tuple[tuple[Any, ...], Any, list[Any]]:
