@@ -187,7 +187,7 @@ def test_only_what_reads_the_same_elements_is_joined_for_it():
     assert axes_of(of_one_column) == [("axis_N",)]
 
 
-# -- control that all points share -------------------------------------------------------------------------------------
+# -- branches around loops ---------------------------------------------------------------------------------------------
 
 
 @intent.kernel
@@ -206,9 +206,16 @@ def if_it_does(x: I.In[I.i32, ("N",)], flag: I.In[I.i32, ("N",)], y: I.InOut[I.i
                 y[i] = y[i] * I.cast(t, I.i32) + x[i]
 
 
-def test_control_that_no_point_steers_leaves_the_points_together():
-    assert [[a.single for a in g.axes] for g in built(if_all_do).analysis.groups] == [[False]]
-    assert [[a.single for a in g.axes] for g in built(if_it_does).analysis.groups] == [[True]]
+@pytest.mark.parametrize("kernel", [if_all_do, if_it_does])
+@pytest.mark.parametrize("n", [0, 1, 6])
+def test_branches_around_loops_leave_the_points_together(differ, rng, kernel, n):
+    assert [[(a.single, a.uneven) for a in g.axes] for g in built(kernel).analysis.groups] == [
+        [(False, False)]
+    ]
+    x, y = rng.integers(0, 9, (2, n)).astype(np.int32)
+    flag = rng.integers(0, 2, n if kernel is if_it_does else 1).astype(np.int32)
+    wanted = np.where(flag > 0, ((y * 0 + x) * 1 + x) * 2 + x, y)
+    differ(kernel, {"x": x, "flag": flag, "y": y}, {"y": wanted})
 
 
 # -- axes of one element -----------------------------------------------------------------------------------------------

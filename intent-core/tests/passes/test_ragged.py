@@ -116,7 +116,12 @@ def last_of_steps(n: I.In[I.i32, ("M",)], y: I.Out[I.i32, ("M",)]):
         y[i] = last
 
 
-@pytest.mark.parametrize("kernel", [running_sums, last_of_steps])
-def test_ordered_walks_of_data_s_lengths_keep_a_point_to_an_instance(constructed, kernel):
+def test_scans_of_data_s_lengths_keep_a_point_to_an_instance(constructed):
     with pytest.raises(PlanError, match="its block must be 1, not 4"):
-        constructed(kernel, {"axis": 4})
+        constructed(running_sums, {"axis": 4})
+
+
+def test_loops_of_data_s_lengths_go_as_far_as_the_longest(stages):
+    n = np.array([0, 3, -2, 1, 7, 0, 2], np.int32)
+    wanted = [(3 ** max(k, 0) - 1) // 2 for k in n.tolist()]
+    stages(last_of_steps, {"axis": 4}, {"n": n, "y": np.full(7, 5, np.int32)}, {"y": wanted})

@@ -298,7 +298,7 @@ class Context:
             return Point(lane, low=const(0), high=e - 1)
         bound = self.extent(e, frame)
         member = self.emitter.compare("lt", lane, bound.fragment)
-        return Point(lane, frozenset({member}), const(0), e - 1)
+        return Point(lane, bound.members | {member}, const(0), e - 1)
 
     def is_exactly(self, e: Extent, size: int) -> bool:
         """Whether a guard of the plan fixes the extent to ``size``."""
@@ -344,16 +344,17 @@ class Context:
         lane = self.emitter.pointwise("add", start, self.emitter.lane(dim), name=label)
         if self.is_divisible(e, block):
             return Point(lane, low=const(0), high=e - 1)
-        member = self.emitter.compare("lt", lane, self.extent(e, frame).fragment)
-        return Point(lane, frozenset({member}), const(0), e - 1)
+        bound = self.extent(e, frame)
+        member = self.emitter.compare("lt", lane, bound.fragment)
+        return Point(lane, bound.members | {member}, const(0), e - 1)
 
     def _one_member(self, start: ph.Fragment, e: Extent, frame: Frame) -> Point:
         """The member that a loop is at; where lanes have different extents, some have no such member."""
-        extent = None if e.launch_visible else self.extent(e, frame).fragment
-        if extent is None or extent.uniform:
+        extent = None if e.launch_visible else self.extent(e, frame)
+        if extent is None or extent.fragment.uniform:
             return Point(start, low=const(0), high=e - 1)
-        member = self.emitter.compare("lt", start, extent)
-        return Point(start, frozenset({member}), const(0), e - 1)
+        member = self.emitter.compare("lt", start, extent.fragment)
+        return Point(start, extent.members | {member}, const(0), e - 1)
 
     def next_buffer(self) -> int:
         """A fresh buffer id, unique in the program."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from intent import kir
 from intent import physical as ph
+from intent.construct.alive import kept, most, only_here
 from intent.construct.carried import Carries, Homes, looped
 from intent.construct.context import Context, rule
-from intent.construct.frame import Binding, Frame, constant_binding
+from intent.construct.frame import Frame, constant_binding
 from intent.construct.point import Point, members_of
 from intent.construct.traversal import OpenLoop, open_loop
 from intent.diagnostics import PlanError
@@ -30,18 +32,58 @@ _HEAVY = (
 )
 
 
-def bind_counter(c: Context, op: kir.For, opened: OpenLoop, frame: Frame) -> Binding:
-    """The loop variable, with the bounds of the domain."""
-    point = op.body.args[0]
-    low, high = c.scalar(op.begin, frame).low, c.scalar(op.end, frame).high
-    c.facts.dyn[point.id] = (low, None if high is None else high - 1)
-    return constant_binding(Point(opened.counter, low=low, high=None if high is None else high - 1))
+@dataclass
+class OpenFor:
+    """An ordered ``for`` under construction: its loop, the author's variable, and which lanes are still in it.
+
+    ``alive`` is None if all are.
+    """
+
+    loop: OpenLoop
+    counter: Point
+    alive: ph.Fragment | None = None
 
 
-def open_for(c: Context, op: kir.For, frame: Frame) -> OpenLoop:
-    """The physical loop of an ordered ``for``; its bounds must be uniform."""
-    begin, end, step = (c.uniform(v, frame).fragment for v in (op.begin, op.end, op.step))
-    return open_loop(c, begin, end, step, op.body.args[0].name)
+def open_for(c: Context, op: kir.For, frame: Frame) -> OpenFor:
+    """The physical loop of an ordered ``for``. Where its bounds differ between lanes, it is as long as the longest."""
+    begin, end = c.scalar(op.begin, frame), c.scalar(op.end, frame)
+    step, name = c.uniform(op.step, frame).fragment, op.body.args[0].name
+    high = None if end.high is None else end.high - 1
+    c.facts.dyn[op.body.args[0].id] = (begin.low, high)
+    if begin.fragment.uniform and end.fragment.uniform:
+        loop = open_loop(c, begin.fragment, end.fragment, step, name)
+        return OpenFor(loop, Point(loop.counter, low=begin.low, high=high))
+    e, one = c.emitter, c.emitter.index(1)
+    members = begin.members | end.members
+    count = e.pointwise("sub", end.fragment, begin.fragment)
+    if step.id != one.id:
+        count = e.pointwise("floordiv", e.pointwise("add", count, e.pointwise("sub", step, one)), step)
+    count = only_here(c, Point(count, members), frame)
+    loop = open_loop(c, e.index(0), most(c, count), one, "")
+    past = loop.counter if step.id == one.id else e.pointwise("mul", loop.counter, step)
+    coordinate = e.pointwise("add", begin.fragment, past, name=name)
+    alive = e.compare("lt", loop.counter, count)
+    return OpenFor(loop, Point(coordinate, members | {alive}, begin.low, high), alive)
+
+
+def enter_for(c: Context, op: kir.For, opened: OpenFor, carries: Carries, frame: Frame) -> Frame:
+    """The frame of one pass; lanes that are done have no effects in it."""
+    carried = map(carries.binding, range(len(op.results)))
+    alive = () if opened.alive is None else (opened.alive,)
+    bindings = (constant_binding(opened.counter), *carried)
+    return frame.enter(op.body, opened.loop.scope, bindings, under=frozenset(alive))
+
+
+def close_for(
+    c: Context, op: kir.For, opened: OpenFor, carries: Carries, body: Frame
+) -> dict[int, ph.Fragment]:
+    """What the next pass has, and the final carries."""
+
+    def following(k: int, home: At) -> ph.Fragment:
+        made = c.evaluate(op.body.yields[k], home, body).fragment
+        return kept(c, opened.alive, made, carries.ensure(k))
+
+    return carries.finish(following)
 
 
 @rule(kir.For)
@@ -51,11 +93,14 @@ def loop(c: Context, op: kir.For, index: int, at: At, frame: Frame) -> Point:
     def build(homes: Homes) -> dict[int, ph.Fragment]:
         opened = open_for(c, op, frame)
         carries = Carries(
-            c, op.results, homes, opened, lambda k, home: c.evaluate(op.inits[k], home, frame).fragment, frame
+            c,
+            op.results,
+            homes,
+            opened.loop,
+            lambda k, home: c.evaluate(op.inits[k], home, frame).fragment,
+            frame,
         )
-        carried = map(carries.binding, range(len(op.results)))
-        body = frame.enter(op.body, opened.scope, (bind_counter(c, op, opened, frame), *carried))
-        return carries.finish(lambda k, home: c.evaluate(op.body.yields[k], home, body).fragment)
+        return close_for(c, op, opened, carries, enter_for(c, op, opened, carries, frame))
 
     return looped(c, op, op.results, (index, at), frame, build)
 

@@ -17,7 +17,7 @@ from intent.construct.independence import Independence, commute
 from intent.construct.ownership import Owned, allocations_of, buffers_owned
 from intent.construct.reasons import Apart, Dependence, Joined, Refused
 from intent.construct.shared_axes import common_axes
-from intent.construct.steering import single_points
+from intent.construct.steering import single_points, uneven_points
 from intent.construct.units import Candidate, Unit, Units, target_resource
 from intent.kir.walk import regions_of, walk
 from intent.types import Extent
@@ -29,7 +29,8 @@ class GroupAxis:
 
     ``single``: its block must be 1 (control depends on the point). ``owned``: every structured value of the group
     varies along it or the author declared it, so that instances share no work. ``exclusive``: instances that
-    differ in it never meet in one element, not even in colliding writes.
+    differ in it never meet in one element, not even in colliding writes. ``uneven``: its points have loops that may
+    be of different lengths; those of one instance wait for the longest.
     """
 
     label: str
@@ -37,6 +38,7 @@ class GroupAxis:
     single: bool = False
     owned: bool = True
     exclusive: bool = True
+    uneven: bool = False
 
 
 @dataclass
@@ -250,14 +252,15 @@ class Grouping:
         axes: list[GroupAxis] = []
         keys: dict[AxisKey, str] = {}
         used: dict[str, int] = {}
-        singles = single_points(self.effects, units)
+        singles, uneven = single_points(self.effects, units), uneven_points(self.effects, units)
         for candidate, members in common:
             n = used[candidate.label] = used.get(candidate.label, 0) + 1
             label = candidate.label if n == 1 else f"{candidate.label}.{n}"
             owned = not any(k in unit.shared for unit in users for k in members)
             single = any(k in singles for k in members)
             exclusive = self.independence.exclusive(users, members)
-            axes.append(GroupAxis(label, candidate.extent, single, owned, exclusive))
+            loops = any(k in uneven for k in members)
+            axes.append(GroupAxis(label, candidate.extent, single, owned, exclusive, loops))
             keys.update(dict.fromkeys(members, label))
         for loop in {f.id for unit in units for f in unit.prefix}:
             if ("for", loop, 0) not in keys:

@@ -10,10 +10,9 @@ from intent.construct.allocation import allocate
 from intent.construct.apart import may_store_apart
 from intent.construct.carried import Carries, Homes, full_home, held_binding, settle
 from intent.construct.context import Context
-from intent.construct.control import bind_counter, open_for
+from intent.construct.control import close_for, enter_for, open_for
 from intent.construct.copied import Axes, copied_store, steers_itself
 from intent.construct.emission import Scope
-from intent.construct.fold import yielded
 from intent.construct.frame import Frame, constant_binding
 from intent.construct.groups import Group
 from intent.construct.old_values import OldValues
@@ -22,7 +21,7 @@ from intent.construct.point import Point
 from intent.construct.pointwise import affine
 from intent.construct.traversal import OpenLoop, close_loop, walk_axes
 from intent.construct.units import carried_axes
-from intent.construct.while_loop import open_while, uniform_condition
+from intent.construct.while_loop import close_while, enter_while, open_while
 from intent.construct.writes import write_atomic, write_scatter, write_store
 from intent.diagnostics import NotSupportedYet, PlanError
 from intent.types import Extent
@@ -233,11 +232,10 @@ class Runner:
             first = {k: c.evaluate(op.inits[k], home, frame).fragment for k, home in homes.at.items()}
             opened = open_for(c, op, frame)
             c.dirty |= written
-            carries = Carries(c, op.results, homes, opened, lambda k, _home: first[k], frame)
-            carried = map(carries.binding, range(len(op.results)))
-            body = frame.enter(op.body, opened.scope, (bind_counter(c, op, opened, frame), *carried))
+            carries = Carries(c, op.results, homes, opened.loop, lambda k, _home: first[k], frame)
+            body = enter_for(c, op, opened, carries, frame)
             self.run(op.body, body)
-            return carries.finish(lambda k, home: c.evaluate(op.body.yields[k], home, body).fragment)
+            return close_for(c, op, opened, carries, body)
 
         self._bind(op.results, settle(c, op.results, homes, frame, build), homes, frame)
 
@@ -248,14 +246,12 @@ class Runner:
 
         def build() -> dict[int, ph.Fragment]:
             first = {k: c.evaluate(op.inits[k], home, frame).fragment for k, home in homes.at.items()}
-            opened = open_while(c, op, frame)
+            opened = open_while(c, op, homes, frame)
             c.dirty |= written
             carries = Carries(c, op.results, homes, opened, lambda k, _home: first[k], frame)
-            body = frame.enter(op.body, opened.scope, map(carries.binding, range(len(op.results))))
+            body = enter_while(c, op, opened, carries, frame)
             self.run(op.body, body)
-            following = frame.enter(op.condition, opened.scope, yielded(c, op.body, body))
-            opened.following = uniform_condition(c, op, c.scalar(op.condition.yields[0], following))
-            return carries.finish(lambda k, home: c.evaluate(op.body.yields[k], home, body).fragment)
+            return close_while(c, op, opened, carries, body)
 
         self._bind(op.results, settle(c, op.results, homes, frame, build), homes, frame)
 

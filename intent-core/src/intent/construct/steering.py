@@ -1,12 +1,13 @@
-"""Parallel points that steer control: their block must be 1.
+"""Parallel points that steer control: which may share an instance with others, and which must not.
 
-A run-time number of members is no control where the members are read, computed with, reduced or stored: points that
-share an instance walk together as far as the longest of them, and the others mask what they do not have.
+Loops of points that share an instance go on as far as the longest one's needs (:mod:`intent.construct.alive`), and so
+does a walk over members that data counts: the others mask what they do not have. What keeps a point alone is a
+value with a run-time number of elements that is held as a whole, and a step of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from intent import kir
 from intent.construct.alias import alias_class
@@ -14,25 +15,27 @@ from intent.construct.demand import AxisKey
 from intent.construct.effects import Effects
 from intent.construct.units import Unit
 from intent.kir.walk import regions_of, walk
-from intent.types import Extent
-from intent.types.extent import ceildiv
 
 
 def single_points(effects: Effects, units: list[Unit]) -> set[AxisKey]:
-    """Parallel points on which a loop bound, a branch around a loop or a run-time extent depends."""
+    """Parallel points of which an instance can have one only."""
+    return _points(units, lambda op, tainted: _alone(effects, op, tainted), effects)
+
+
+def uneven_points(effects: Effects, units: list[Unit]) -> set[AxisKey]:
+    """Parallel points whose loops may be of different lengths."""
+    return _points(units, _uneven, effects)
+
+
+def _points(units: list[Unit], steers: Callable[[kir.Op, set[int]], bool], effects: Effects) -> set[AxisKey]:
     found: set[AxisKey] = set()
     for unit in units:
         inside = [o for r in regions_of(unit.op) for o in walk(r)]
         for f in (*unit.prefix, *(o for o in (unit.op, *inside) if isinstance(o, kir.For) and o.parallel)):
             tainted = _tainted(effects, f.body.args[0])
-            if any(_steers(effects, op, tainted) for op in walk(f.body)):
+            if any(steers(op, tainted) for op in walk(f.body)):
                 found.add(("for", f.id, 0))
     return found
-
-
-def _length(effects: Effects, op: kir.For) -> Extent:
-    begin, end, step = (effects.definitions.symbol(v) for v in (op.begin, op.end, op.step))
-    return ceildiv(end - begin, step)
 
 
 def _tainted(effects: Effects, value: kir.Value) -> set[int]:
@@ -50,18 +53,19 @@ def _tainted(effects: Effects, value: kir.Value) -> set[int]:
     return seen
 
 
-def _steers(effects: Effects, op: kir.Op, tainted: set[int]) -> bool:
+def _alone(effects: Effects, op: kir.Op, tainted: set[int]) -> bool:
     if isinstance(op, kir.For):
-        # A parallel loop of a length that no launch knows is walked inside an instance, as an ordered one is.
-        walked = not op.parallel or not _length(effects, op).launch_visible
-        return walked and any(v.id in tainted for v in (op.begin, op.end, op.step))
-    if isinstance(op, kir.While):
-        return True
-    if isinstance(op, kir.If) and effects.has_effect(op):
-        return op.condition.id in tainted and any(
-            isinstance(o, kir.For | kir.While) for r in regions_of(op) for o in walk(r)
-        )
+        return op.step.id in tainted
     return any(_counted(r) and not _walked_together(effects, op, r) for r in op.results)
+
+
+def _uneven(op: kir.Op, tainted: set[int]) -> bool:
+    match op:
+        case kir.For():
+            return op.begin.id in tainted or op.end.id in tainted
+        case kir.While():
+            return op.condition.yields[0].id in tainted
+    return False
 
 
 _BY_MEMBER = (

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from intent import physical as ph
+from intent.construct.alive import longest
 from intent.construct.context import Context
 from intent.construct.emission import Scope
 from intent.construct.frame import Frame
@@ -135,7 +136,7 @@ def walk_axes(
             point = c.resident_point(label, e, inner.size, taken, frame, before)
         else:
             step = inner.size
-            begin, end = c.emitter.index(0), _longest(c, c.extent(e, frame))
+            begin, end = c.emitter.index(0), longest(c, c.extent(e, frame), frame)
             if parts and not loops and c.share is not None and c.share.label == label:
                 begin, end = c.share.bounds(c, e, end, step, frame)
                 part = True
@@ -145,17 +146,3 @@ def walk_axes(
         points[key] = point
     entered = points.values()
     return Walk(points, loops, c.emitter.union(p.fragment for p in entered), members_of(entered), part)
-
-
-def _longest(c: Context, count: Point) -> ph.Fragment:
-    """The end of a loop over as many members as each lane has: that of the longest one, the others mask the rest.
-
-    Lanes that are no logical point have no members.
-    """
-    end = count.fragment
-    if end.uniform:
-        return end
-    test = c.emitter.conjunction(count.members)
-    if test is not None:
-        end = c.emitter.pointwise("select", test, end, c.emitter.index(0))
-    return c.emitter.emit(ph.Reduce, ((INDEX, ()),), operands=(end,), dims=end.dims, kind="max")[0]

@@ -1,4 +1,7 @@
-"""``while``: a uniform loop whose next condition is carried with the values it tests."""
+"""``while``: a loop of the whole instance, whose next condition is carried with the values it tests.
+
+Where the condition differs between lanes, the loop runs while it holds on any; a lane whose own has failed is done.
+"""
 
 from __future__ import annotations
 
@@ -7,64 +10,107 @@ from typing import Any
 
 from intent import kir
 from intent import physical as ph
-from intent.construct.carried import Carries, Homes, looped
+from intent.construct.alive import among_lanes, any_lane, kept
+from intent.construct.carried import Carries, Homes, NeedsDims, looped
 from intent.construct.context import Context, rule
 from intent.construct.emission import Scope
 from intent.construct.fold import evaluated, yielded
-from intent.construct.frame import Frame
+from intent.construct.frame import Binding, Frame
 from intent.construct.point import Point
-from intent.diagnostics import PlanError
 from intent.types.dtypes import BOOL
 
 At = tuple[Point, ...]
+LANES = -1
+"""The component of homes whose dims are those of ``alive``."""
 
 
 @dataclass
 class OpenWhile:
-    """A while loop under construction. ``active`` is carried in front of the values.
+    """A while loop under construction. ``active`` is carried in front of the values, for each lane if they differ.
 
-    ``least``: where control has come to it: in front of that it might not end.
+    ``least``: where control has come to it: in front of that it might not end. ``first`` and ``following``: what
+    it is before the loop and in the next pass.
     """
 
     scope: Scope
     first: ph.Fragment
     least: Scope
+    active: ph.Fragment
     args: list[ph.Fragment] = field(default_factory=list)
     following: ph.Fragment | None = None
+
+    @property
+    def alive(self) -> ph.Fragment | None:
+        """Whether a lane is still in the loop; None if all are."""
+        return None if self.active.uniform else self.active
 
     def close(
         self, c: Context, inits: tuple[ph.Fragment, ...], yields: tuple[ph.Fragment, ...]
     ) -> tuple[ph.Fragment, ...]:
         """End the body and place the loop; the results are the final carries."""
         assert self.following is not None
-        active = c.emitter.fragment(BOOL, (), self.scope, "active")
-        tests = [c.emitter.fragment(a.dtype, a.dims, self.scope, a.name) for a in (active, *self.args)]
         c.emitter.close(self.scope)
-        condition = ph.Region(args=tuple(tests), ops=(), yields=(tests[0],))
-        body = ph.Region(
-            args=(active, *self.args), ops=tuple(self.scope.ops), yields=(self.following, *yields)
-        )
-        types = tuple((a.dtype, a.dims) for a in (active, *self.args))
+        args = (self.active, *self.args)
+        types = tuple((a.dtype, a.dims) for a in args)
+        body = ph.Region(args=args, ops=tuple(self.scope.ops), yields=(self.following, *yields))
+        test = c.emitter.open(isolated=True)
+        tests = tuple(c.emitter.fragment(a.dtype, a.dims, test, a.name) for a in args)
+        goes_on = any_lane(c, tests[0])
+        c.emitter.close(test)
+        condition = ph.Region(args=tests, ops=tuple(test.ops), yields=(goes_on,))
         payload: dict[str, Any] = {"inits": (self.first, *inits), "condition": condition, "body": body}
         return c.emitter.place(ph.While, (self.scope,), types, least=(self.least,), **payload)[1:]
 
 
-def open_while(c: Context, op: kir.While, frame: Frame) -> OpenWhile:
+def open_while(c: Context, op: kir.While, homes: Homes, frame: Frame) -> OpenWhile:
     """Evaluate the first condition and begin the body."""
     entry = frame.enter(op.condition, c.emitter.current, evaluated(c, op.inits, frame))
-    first = uniform_condition(c, op, c.scalar(op.condition.yields[0], entry))
+    test = c.scalar(op.condition.yields[0], entry)
+    first = among_lanes(c, test, frame)
+    if LANES in homes.dims or not test.fragment.uniform:
+        first = _with_dims(c, first, homes.dims.setdefault(LANES, first.dims))
+    else:
+        first = any_lane(c, first)
     c.settle_dirty()
-    return OpenWhile(c.emitter.open(), first, frame.scope)
+    scope = c.emitter.open()
+    return OpenWhile(scope, first, frame.scope, c.emitter.fragment(BOOL, first.dims, scope, "active"))
 
 
-def uniform_condition(c: Context, op: kir.While, point: Point) -> ph.Fragment:
-    """The condition, which all lanes must share."""
-    del c
-    if not point.fragment.uniform:
-        raise PlanError(
-            f"the condition of a while loop differs between the lanes {point.fragment.dims}", span=op.span
-        )
-    return point.fragment
+def enter_while(c: Context, op: kir.While, opened: OpenWhile, carries: Carries, frame: Frame) -> Frame:
+    """The frame of one pass; lanes that are done have no effects in it."""
+    alive = opened.alive
+    bindings: list[Binding] = [carries.binding(k) for k in range(len(op.results))]
+    return frame.enter(op.body, opened.scope, bindings, under=frozenset(() if alive is None else (alive,)))
+
+
+def close_while(
+    c: Context, op: kir.While, opened: OpenWhile, carries: Carries, body: Frame
+) -> dict[int, ph.Fragment]:
+    """Whether there is another pass, and with which values.
+
+    Raises:
+        NeedsDims: Its condition differs between more lanes than ``homes`` says.
+    """
+    after = body.enter(op.condition, opened.scope, yielded(c, op.body, body))
+    test = c.scalar(op.condition.yields[0], after)
+    if opened.alive is None:
+        opened.following = _with_dims(c, test.fragment, ())
+    else:
+        still = c.emitter.pointwise("and", opened.active, test.fragment)
+        opened.following = _with_dims(c, still, opened.active.dims)
+
+    def following(k: int, home: At) -> ph.Fragment:
+        made = c.evaluate(op.body.yields[k], home, body).fragment
+        return kept(c, opened.alive, made, carries.ensure(k))
+
+    return carries.finish(following)
+
+
+def _with_dims(c: Context, alive: ph.Fragment, dims: tuple[ph.Dim, ...]) -> ph.Fragment:
+    """``alive`` in at least these lanes. Raises NeedsDims where it turns out to have others."""
+    if set(alive.dims) - set(dims):
+        raise NeedsDims(LANES, c.emitter.order.sort((*alive.dims, *dims)))
+    return c.emitter.broadcast(alive, dims)
 
 
 @rule(kir.While)
@@ -72,13 +118,11 @@ def while_loop(c: Context, op: kir.While, index: int, at: At, frame: Frame) -> P
     """The final value of one carry."""
 
     def build(homes: Homes) -> dict[int, ph.Fragment]:
-        opened = open_while(c, op, frame)
+        opened = open_while(c, op, homes, frame)
         carries = Carries(
             c, op.results, homes, opened, lambda k, home: c.evaluate(op.inits[k], home, frame).fragment, frame
         )
-        body = frame.enter(op.body, opened.scope, map(carries.binding, range(len(op.results))))
-        following = frame.enter(op.condition, opened.scope, yielded(c, op.body, body))
-        opened.following = uniform_condition(c, op, c.scalar(op.condition.yields[0], following))
-        return carries.finish(lambda k, home: c.evaluate(op.body.yields[k], home, body).fragment)
+        body = enter_while(c, op, opened, carries, frame)
+        return close_while(c, op, opened, carries, body)
 
     return looped(c, op, op.results, (index, at), frame, build)

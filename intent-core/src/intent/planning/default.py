@@ -453,6 +453,10 @@ class _Planner:
         widest = max((v.dtype.bytes for v in self.analysis.kernel.views if v.rank == rank), default=4)
         side = self.table.narrow_square if widest <= 2 else self.table.square
         budget = side * side if transposed else self.table.pointwise_bytes // max(2, widest)
+        uneven = any(axis.uneven for axis in group.axes)
+        if uneven:
+            # All wait for the longest loop, and ask one another in every pass whether it is over.
+            budget = min(budget, self.table.ragged.lanes)
         for axis in reversed(group.axes):
             block = 1
             if not axis.single and budget > 1:
@@ -460,5 +464,6 @@ class _Planner:
                 budget //= block
                 self._divide(axis.extent, block)
             instance.append((axis.label, block))
-        self.asked.append(self.table.transposed if transposed else self.table.pointwise)
+        knobs = self.table.transposed if transposed else self.table.pointwise
+        self.asked.append(self.table.ragged.knobs if uneven else knobs)
         return GroupPlan(instance=tuple(reversed(instance)), inner=tuple(inner.items()))

@@ -96,7 +96,7 @@ class PlanTable:
     programs by their size, and of those that are walked where ``walks`` has none; ``columns``, ``pointwise`` and
     ``transposed``: of the others.
 
-    ``ragged``: lanes of an instance whose points have numbers of members of their own.
+    ``ragged``: lanes of an instance whose points have numbers of members, or lengths of loops, of their own.
     ``resident``: lanes up to which a row is held at once, ``masked``: the same for rows that do not fill their lanes
     (None: as many); ``walks``: how a longer one is walked; ``counting``: how the values of a histogram are.
     ``sharing``: instances among which long reductions are shared out where there are a quarter as many at most;
