@@ -44,10 +44,11 @@ Integers, indices and booleans are computed as they are.
 
 Extents are chosen from the program and the launch conditions: one more than a block along every axis, or along one
 axis at a time where everything at once would be too much work, so that the last block has one member, the one that the
-smallest mistake of a bound leaves out; then few of everything with other data, in which some numbers are equal and
-index data follows several patterns. Inputs that break a promise of the author are passed over. Padding lanes are
-alike, so two of them are computed. Estimated work is bounded (`trial/effort.py`); the usual kernel takes a few
-milliseconds.
+smallest mistake of a bound leaves out, and two blocks and one member along axes that instances share parts of; then
+few of everything with other data, in which some numbers are equal and index data follows several patterns. What is
+looked up or counted also takes the greatest and the least values that it may, so that masks let it through. Inputs
+that break a promise of the author are passed over. Padding lanes are alike, so two of them are computed. Estimated
+work is bounded (`trial/effort.py`); the usual kernel takes a few milliseconds.
 
 A trial is a test, not a proof, and it may stay undecided, in which case it says nothing:
 
