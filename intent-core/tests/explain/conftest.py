@@ -11,7 +11,7 @@ import intent
 from intent.construct import analyze
 from intent.explain import Report
 from intent.physical.walk import walk
-from intent.planning import default_plan
+from intent.planning import default_plan, minimal_plan
 from intent.runtime.artifact import Artifact
 
 Explained = Callable[..., tuple[Artifact, Report]]
@@ -21,7 +21,8 @@ Explained = Callable[..., tuple[Artifact, Report]]
 def explained() -> Explained:
     """``explained(kernel, extents=None, **constexprs)``: the artifact and its report.
 
-    ``any_extents``: under the plan for calls of unknown extents.
+    ``any_extents``: under the plan for calls of unknown extents. ``minimal``: under the one with a point for each
+    program.
     """
 
     def make(
@@ -30,11 +31,13 @@ def explained() -> Explained:
         /,
         *,
         any_extents: bool = False,
+        minimal: bool = False,
         **constexprs: Any,
     ) -> tuple[Artifact, Report]:
         artifact = intent.compile(kernel, "reference", constexprs)
-        if any_extents:
-            plan = default_plan(analyze(artifact.kir), artifact.provider.capabilities)
+        if any_extents or minimal:
+            planned = minimal_plan if minimal else default_plan
+            plan = planned(analyze(artifact.kir), artifact.provider.capabilities)
             artifact = intent.compile(kernel, "reference", constexprs, plan=plan)
         return artifact, artifact.report(extents)
 
