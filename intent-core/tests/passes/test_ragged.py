@@ -124,4 +124,5 @@ def test_scans_of_data_s_lengths_keep_a_point_to_an_instance(constructed):
 def test_loops_of_data_s_lengths_go_as_far_as_the_longest(stages):
     n = np.array([0, 3, -2, 1, 7, 0, 2], np.int32)
     wanted = [(3 ** max(k, 0) - 1) // 2 for k in n.tolist()]
-    stages(last_of_steps, {"axis": 4}, {"n": n, "y": np.full(7, 5, np.int32)}, {"y": wanted})
+    made = stages(last_of_steps, {"axis": 4}, {"n": n, "y": np.full(7, 5, np.int32)}, {"y": wanted})
+    assert [op.kind for op in made.ops(Reduce)] == ["max"], "the longest is looked for once"

@@ -77,10 +77,10 @@ def own_lengths(b: Builder, loop: ph.Loop, test: ph.Fragment) -> bool:
     ):
         return False
     length = b.known.plain(end.operands[0])
-    chosen = b.known.definition.get(length.id)
+    chosen, lengths = b.known.definition.get(length.id), [length]
     if isinstance(chosen, ph.Pointwise) and chosen.fn == "select":
-        length = b.known.plain(chosen.operands[1])
-    return b.known.plain(op.operands[1]) == length
+        lengths.append(b.known.plain(chosen.operands[1]))
+    return b.known.plain(op.operands[1]) in lengths
 
 
 def first_at(b: Builder, ranges: Ranges, loop: ph.Loop, low: ph.Fragment) -> ph.Fragment:
