@@ -13,6 +13,7 @@ from typing import Protocol
 
 from intent import kir
 from intent import physical as ph
+from intent.construct.alive import kept
 from intent.construct.context import Context
 from intent.construct.emission import Scope
 from intent.construct.frame import Binding, Frame, Looped
@@ -157,6 +158,21 @@ class Carries:
         else:
             homes.full[k] = frozenset(range(self.values[k].rank))
             homes.at[k] = full_home(self.c, self.values[k], {}, self.frame)
+
+    def enter(self, region: kir.Region, alive: ph.Fragment | None, *first: Binding) -> Frame:
+        """The frame of one pass, ``first`` in front of the carries; lanes that are done have no effects in it."""
+        bindings = (*first, *map(self.binding, range(len(self.values))))
+        under = frozenset(() if alive is None else (alive,))
+        return self.frame.enter(region, self.opened.scope, bindings, under=under)
+
+    def leave(self, region: kir.Region, body: Frame, alive: ph.Fragment | None) -> dict[int, ph.Fragment]:
+        """Carry on what a pass yields, where the lane is alive, and close the loop; the final carries."""
+
+        def following(k: int, home: At) -> ph.Fragment:
+            made = self.c.evaluate(region.yields[k], home, body).fragment
+            return kept(self.c, alive, made, self.ensure(k))
+
+        return self.finish(following)
 
     def finish(
         self,

@@ -7,7 +7,7 @@ from typing import Any
 
 from intent import kir
 from intent import physical as ph
-from intent.construct.alive import kept, most, only_here
+from intent.construct.alive import most, only_here
 from intent.construct.carried import Carries, Homes, looped
 from intent.construct.context import Context, rule
 from intent.construct.frame import Frame, constant_binding
@@ -66,26 +66,6 @@ def open_for(c: Context, op: kir.For, frame: Frame) -> OpenFor:
     return OpenFor(loop, Point(coordinate, members | {alive}, begin.low, high), alive)
 
 
-def enter_for(c: Context, op: kir.For, opened: OpenFor, carries: Carries, frame: Frame) -> Frame:
-    """The frame of one pass; lanes that are done have no effects in it."""
-    carried = map(carries.binding, range(len(op.results)))
-    alive = () if opened.alive is None else (opened.alive,)
-    bindings = (constant_binding(opened.counter), *carried)
-    return frame.enter(op.body, opened.loop.scope, bindings, under=frozenset(alive))
-
-
-def close_for(
-    c: Context, op: kir.For, opened: OpenFor, carries: Carries, body: Frame
-) -> dict[int, ph.Fragment]:
-    """What the next pass has, and the final carries."""
-
-    def following(k: int, home: At) -> ph.Fragment:
-        made = c.evaluate(op.body.yields[k], home, body).fragment
-        return kept(c, opened.alive, made, carries.ensure(k))
-
-    return carries.finish(following)
-
-
 @rule(kir.For)
 def loop(c: Context, op: kir.For, index: int, at: At, frame: Frame) -> Point:
     """The final value of one carry. Components that the body reads along the way are carried with it."""
@@ -100,7 +80,8 @@ def loop(c: Context, op: kir.For, index: int, at: At, frame: Frame) -> Point:
             lambda k, home: c.evaluate(op.inits[k], home, frame).fragment,
             frame,
         )
-        return close_for(c, op, opened, carries, enter_for(c, op, opened, carries, frame))
+        body = carries.enter(op.body, opened.alive, constant_binding(opened.counter))
+        return carries.leave(op.body, body, opened.alive)
 
     return looped(c, op, op.results, (index, at), frame, build)
 

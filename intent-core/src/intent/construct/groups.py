@@ -17,7 +17,7 @@ from intent.construct.independence import Independence, commute
 from intent.construct.ownership import Owned, allocations_of, buffers_owned
 from intent.construct.reasons import Apart, Dependence, Joined, Refused
 from intent.construct.shared_axes import common_axes
-from intent.construct.steering import single_points, uneven_points
+from intent.construct.steering import steering_points
 from intent.construct.units import Candidate, Unit, Units, target_resource
 from intent.kir.walk import regions_of, walk
 from intent.types import Extent
@@ -252,7 +252,7 @@ class Grouping:
         axes: list[GroupAxis] = []
         keys: dict[AxisKey, str] = {}
         used: dict[str, int] = {}
-        singles, uneven = single_points(self.effects, units), uneven_points(self.effects, units)
+        singles, uneven = steering_points(self.effects, units)
         for candidate, members in common:
             n = used[candidate.label] = used.get(candidate.label, 0) + 1
             label = candidate.label if n == 1 else f"{candidate.label}.{n}"

@@ -10,7 +10,7 @@ from intent.construct.allocation import allocate
 from intent.construct.apart import may_store_apart
 from intent.construct.carried import Carries, Homes, full_home, held_binding, settle
 from intent.construct.context import Context
-from intent.construct.control import close_for, enter_for, open_for
+from intent.construct.control import open_for
 from intent.construct.copied import Axes, copied_store, steers_itself
 from intent.construct.emission import Scope
 from intent.construct.frame import Frame, constant_binding
@@ -21,7 +21,7 @@ from intent.construct.point import Point
 from intent.construct.pointwise import affine
 from intent.construct.traversal import OpenLoop, close_loop, walk_axes
 from intent.construct.units import carried_axes
-from intent.construct.while_loop import close_while, enter_while, open_while
+from intent.construct.while_loop import close_while, open_while
 from intent.construct.writes import write_atomic, write_scatter, write_store
 from intent.diagnostics import NotSupportedYet, PlanError
 from intent.types import Extent
@@ -233,9 +233,9 @@ class Runner:
             opened = open_for(c, op, frame)
             c.dirty |= written
             carries = Carries(c, op.results, homes, opened.loop, lambda k, _home: first[k], frame)
-            body = enter_for(c, op, opened, carries, frame)
+            body = carries.enter(op.body, opened.alive, constant_binding(opened.counter))
             self.run(op.body, body)
-            return close_for(c, op, opened, carries, body)
+            return carries.leave(op.body, body, opened.alive)
 
         self._bind(op.results, settle(c, op.results, homes, frame, build), homes, frame)
 
@@ -249,7 +249,7 @@ class Runner:
             opened = open_while(c, op, homes, frame)
             c.dirty |= written
             carries = Carries(c, op.results, homes, opened, lambda k, _home: first[k], frame)
-            body = enter_while(c, op, opened, carries, frame)
+            body = carries.enter(op.body, opened.alive)
             self.run(op.body, body)
             return close_while(c, op, opened, carries, body)
 

@@ -7,7 +7,7 @@ value with a run-time number of elements that is held as a whole, and a step of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from intent import kir
 from intent.construct.alias import alias_class
@@ -17,25 +17,19 @@ from intent.construct.units import Unit
 from intent.kir.walk import regions_of, walk
 
 
-def single_points(effects: Effects, units: list[Unit]) -> set[AxisKey]:
-    """Parallel points of which an instance can have one only."""
-    return _points(units, lambda op, tainted: _alone(effects, op, tainted), effects)
-
-
-def uneven_points(effects: Effects, units: list[Unit]) -> set[AxisKey]:
-    """Parallel points whose loops may be of different lengths."""
-    return _points(units, _uneven, effects)
-
-
-def _points(units: list[Unit], steers: Callable[[kir.Op, set[int]], bool], effects: Effects) -> set[AxisKey]:
-    found: set[AxisKey] = set()
+def steering_points(effects: Effects, units: list[Unit]) -> tuple[set[AxisKey], set[AxisKey]]:
+    """Parallel points of which an instance can have one only, and those whose loops may be of different lengths."""
+    single: set[AxisKey] = set()
+    uneven: set[AxisKey] = set()
     for unit in units:
         inside = [o for r in regions_of(unit.op) for o in walk(r)]
         for f in (*unit.prefix, *(o for o in (unit.op, *inside) if isinstance(o, kir.For) and o.parallel)):
             tainted = _tainted(effects, f.body.args[0])
-            if any(steers(op, tainted) for op in walk(f.body)):
-                found.add(("for", f.id, 0))
-    return found
+            if any(_alone(effects, op, tainted) for op in walk(f.body)):
+                single.add(("for", f.id, 0))
+            if any(_uneven(op, tainted) for op in walk(f.body)):
+                uneven.add(("for", f.id, 0))
+    return single, uneven
 
 
 def _tainted(effects: Effects, value: kir.Value) -> set[int]:

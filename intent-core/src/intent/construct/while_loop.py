@@ -10,12 +10,12 @@ from typing import Any
 
 from intent import kir
 from intent import physical as ph
-from intent.construct.alive import among_lanes, any_lane, kept
+from intent.construct.alive import among_lanes, any_lane
 from intent.construct.carried import Carries, Homes, NeedsDims, looped
 from intent.construct.context import Context, rule
 from intent.construct.emission import Scope
 from intent.construct.fold import evaluated, yielded
-from intent.construct.frame import Binding, Frame
+from intent.construct.frame import Frame
 from intent.construct.point import Point
 from intent.types.dtypes import BOOL
 
@@ -76,13 +76,6 @@ def open_while(c: Context, op: kir.While, homes: Homes, frame: Frame) -> OpenWhi
     return OpenWhile(scope, first, frame.scope, c.emitter.fragment(BOOL, first.dims, scope, "active"))
 
 
-def enter_while(c: Context, op: kir.While, opened: OpenWhile, carries: Carries, frame: Frame) -> Frame:
-    """The frame of one pass; lanes that are done have no effects in it."""
-    alive = opened.alive
-    bindings: list[Binding] = [carries.binding(k) for k in range(len(op.results))]
-    return frame.enter(op.body, opened.scope, bindings, under=frozenset(() if alive is None else (alive,)))
-
-
 def close_while(
     c: Context, op: kir.While, opened: OpenWhile, carries: Carries, body: Frame
 ) -> dict[int, ph.Fragment]:
@@ -98,12 +91,7 @@ def close_while(
     else:
         still = c.emitter.pointwise("and", opened.active, test.fragment)
         opened.following = _with_dims(c, still, opened.active.dims)
-
-    def following(k: int, home: At) -> ph.Fragment:
-        made = c.evaluate(op.body.yields[k], home, body).fragment
-        return kept(c, opened.alive, made, carries.ensure(k))
-
-    return carries.finish(following)
+    return carries.leave(op.body, body, opened.alive)
 
 
 def _with_dims(c: Context, alive: ph.Fragment, dims: tuple[ph.Dim, ...]) -> ph.Fragment:
@@ -122,7 +110,6 @@ def while_loop(c: Context, op: kir.While, index: int, at: At, frame: Frame) -> P
         carries = Carries(
             c, op.results, homes, opened, lambda k, home: c.evaluate(op.inits[k], home, frame).fragment, frame
         )
-        body = enter_while(c, op, opened, carries, frame)
-        return close_while(c, op, opened, carries, body)
+        return close_while(c, op, opened, carries, carries.enter(op.body, opened.alive))
 
     return looped(c, op, op.results, (index, at), frame, build)

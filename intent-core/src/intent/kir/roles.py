@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import MISSING, Field, field, fields
 from typing import Any, Literal
 
@@ -78,3 +79,14 @@ def read(node_type: type) -> tuple[tuple[str, Role], ...]:
         values = ("operand", "operands", "relation")
         found = _READ[node_type] = tuple((f.name, has) for f, has in roles(node_type) if has in values)
     return found
+
+
+def flattened(ops: Iterable[Any]) -> tuple[Any, ...]:
+    """The operations and those of their regions (which have ``all_ops``), outer before inner."""
+    found: list[Any] = []
+    for op in ops:
+        found.append(op)
+        for name in named(type(op), "region"):
+            if (inner := getattr(op, name)) is not None:
+                found += inner.all_ops
+    return tuple(found)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NewType
 
+from intent.kir.roles import flattened
 from intent.types import DType, Extent, Span
 from intent.types.span import UNKNOWN
 
@@ -127,14 +128,7 @@ class Region:
     @cached_property
     def all_ops(self) -> tuple[Op, ...]:
         """Every operation of the region and of nested regions, outer before inner; flattened once."""
-        from intent.kir.walk import regions_of
-
-        found: list[Op] = []
-        for op in self.ops:
-            found.append(op)
-            for inner in regions_of(op):
-                found += inner.all_ops
-        return tuple(found)
+        return flattened(self.ops)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+from intent.kir.roles import flattened
 from intent.types import DType, Extent
 
 if TYPE_CHECKING:
@@ -117,11 +118,4 @@ class Region:
     @cached_property
     def all_ops(self) -> tuple[Op, ...]:
         """Every operation of the region and of nested regions, outer before inner; flattened once."""
-        from intent.physical.walk import regions_of
-
-        found: list[Op] = []
-        for op in self.ops:
-            found.append(op)
-            for inner in regions_of(op):
-                found += inner.all_ops
-        return tuple(found)
+        return flattened(self.ops)
