@@ -1,4 +1,4 @@
-"""Lines of decoding from a cache in pages, and of linear attention."""
+"""Lines of decoding from a cache in pages, and of linear attention with and without gates."""
 
 from __future__ import annotations
 
@@ -112,7 +112,73 @@ def linear_attention(heads: int, t: int, d: int) -> Workload:
     )
 
 
+def gated_linear_attention(b: int, t: int, heads: int, d: int) -> Workload:
+    """Linear attention whose state fades by a number of its own in every step and head, bf16."""
+    chunk = 64
+
+    def make(torch: Any) -> Tensors:
+        q, k, v = (normal(torch, b, t, heads, d, dtype="bfloat16") for _ in range(3))
+        gate = empty(torch, b, t, heads, dtype="float32").uniform_(-0.1, 0)
+        return {"q": q, "k": k, "v": v, "gate": gate, "out": empty(torch, b, t, heads, d, dtype="bfloat16")}
+
+    def function(tensors: Tensors) -> Any:
+        """In chunks; their states one after the other."""
+        import torch
+
+        shape = (b, t // chunk, chunk, heads)
+        q, k, v = (tensors[name].reshape(*shape, d).permute(0, 3, 1, 2, 4) for name in "qkv")
+        since = tensors["gate"].reshape(shape).permute(0, 3, 1, 2).cumsum(-1)
+        end = since[..., -1:]
+        outer = (k * (end - since).exp()[..., None].to(k.dtype)).transpose(-1, -2) @ v
+        state, states = torch.zeros_like(outer[:, :, 0], dtype=torch.float32), []
+        for n in range(t // chunk):
+            states.append(state)
+            state = state * end[:, :, n, :, None].exp() + outer[:, :, n]
+        apart = since[..., :, None] - since[..., None, :]
+        faded = apart.exp().tril()
+        within = ((q @ k.transpose(-1, -2)) * faded).to(v.dtype) @ v
+        before = (q @ torch.stack(states, 2).to(q.dtype)) * since.exp()[..., None]
+        return (before + within).to(v.dtype).permute(0, 2, 3, 1, 4).reshape(b, t, heads, d)
+
+    def library(tensors: Tensors) -> Call:
+        from importlib import import_module
+
+        chunked: Any = import_module("fla.ops.simple_gla").chunk_simple_gla
+        q, k, v, gate = (tensors[name] for name in ("q", "k", "v", "gate"))
+        return lambda: chunked(q, k, v, gate, scale=1.0)[0]
+
+    def reference(tensors: Tensors) -> Any:
+        import torch
+
+        q, k, v = (tensors[name].double().transpose(1, 2) for name in "qkv")
+        since = tensors["gate"].double().transpose(1, 2).cumsum(-1)
+        each = []
+        for q1, k1, v1, since1 in zip(*(x.flatten(0, 1) for x in (q, k, v, since)), strict=True):
+            faded = (since1[:, None] - since1[None, :]).clamp(max=0).exp().tril()
+            each.append(((q1 @ k1.t()) * faded) @ v1)
+        return torch.stack(each).reshape(b, heads, t, d).transpose(1, 2)
+
+    return Workload(
+        name=f"gated linear attention {b}x{t}x{heads}x{d} bfloat16",
+        make=make,
+        reference=reference,
+        contenders=field(
+            serving.gated_linear_attention,
+            ("q", "k", "v", "gate", "out"),
+            eager(function, "torch eager, in chunks"),
+            compiled(function),
+            Contender(name="flash-linear-attention", bind=library),
+        ),
+        work=(4 * SIZE["bfloat16"] * d + SIZE["float32"]) * b * t * heads,
+        unit="GB/s",
+        # Scores, faded keys and states are rounded to bf16 before their products, and the result once more.
+        error=3 * ERROR["bfloat16"],
+        worst=3 * WORST["bfloat16"],
+    )
+
+
 ALL: tuple[Workload, ...] = (
     paged_decode(16, 32, 8, 8192, 128, 16),
     linear_attention(64, 4096, 64),
+    gated_linear_attention(4, 4096, 16, 64),
 )

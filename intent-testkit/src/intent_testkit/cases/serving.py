@@ -6,7 +6,7 @@ import numpy as np
 
 from intent_testkit.cases.attention import attention
 from intent_testkit.cases.case import Case, Values, out, segment, sizes, view
-from intent_testkit.cases.draw import Array, Extents, coordinates, normal
+from intent_testkit.cases.draw import Array, Extents, coordinates, normal, uniform
 from intent_testkit.cases.tolerance import Tolerance
 from intent_testkit.kernels import serving as k
 
@@ -24,6 +24,13 @@ def _paged(v: Values) -> dict[str, object]:
         seen = np.full((*v.q.shape[1:3], n), True)
         o[b] = attention(v.q[b] * v.q.shape[-1] ** -0.5, keys, values, seen)
     return {"o": o}
+
+
+def _gated(v: Values) -> dict[str, object]:
+    since = np.cumsum(v.gate, axis=1)
+    faded = np.exp(np.minimum(since[:, :, None] - since[:, None], 0.0))
+    seen = np.tri(v.q.shape[1])[:, :, None] * faded
+    return {"y": np.einsum("bthd,bshd,btsh,bshe->bthe", v.q, v.k, seen, v.v, optimize=True)}
 
 
 CASES = (
@@ -62,5 +69,24 @@ CASES = (
         ),
         extents=sizes("H T D E", (0, 2, 2, 2), (2, 0, 3, 2), (1, 1, 1, 1), (3, 40, 6, 5)),
         segments=(segment("H"),),
+    ),
+    Case(
+        name="gated_linear_attention",
+        kernel=k.gated_linear_attention,
+        parameters=(
+            view("q", "bf16", "B T H D", normal(0.5)),
+            view("k", "bf16", "B T H D", normal(0.5)),
+            view("v", "bf16", "B T H E", normal(0.5)),
+            view("gate", "f32", "B T H", uniform(-0.5, 0.0)),
+            out("y", "bf16", "B T H E"),
+        ),
+        oracle=_gated,
+        tolerance=Tolerance(
+            rtol=2.0**-7,
+            atol=2.0**-6,
+            reason="scores, keys and states rounded to bf16, 2**-9 each, before products of a few values of size 1",
+        ),
+        extents=sizes("B T H D E", (0, 2, 1, 2, 2), (1, 0, 2, 3, 2), (1, 1, 1, 1, 1), (2, 40, 3, 6, 5)),
+        segments=(segment("B H"),),
     ),
 )

@@ -1,4 +1,4 @@
-"""Attention with a cache in pages, and attention without a softmax as a scan over states."""
+"""Attention with a cache in pages, and attention without a softmax as a scan over states, which may fade."""
 
 from __future__ import annotations
 
@@ -75,3 +75,70 @@ def linear_attention_heads(
             emit=emit_linear,
         )
         y[h, :, :] = outputs
+
+
+@intent.fn
+def gated_sum(part):
+    """How far a slice lets a state fade, as a logarithm, and what its own keys and values have left at its end."""
+    left = I.cumsum(part.gate, axis=0, inclusive=False, reverse=True)
+    keys = I.cast(I.cast(part.k, I.f32) * I.exp(left)[:, None], I.bf16)
+    return I.record(
+        fades=I.reduce.sum(part.gate, axis=0),
+        state=I.matmul(keys, part.v, transpose_lhs=True, acc_dtype=I.f32),
+    )
+
+
+@intent.fn
+def gated_join(first, second):
+    return I.record(
+        fades=first.fades + second.fades,
+        state=I.exp(second.fades) * first.state + second.state,
+    )
+
+
+@intent.fn
+def gated_step(summary, state):
+    return I.exp(summary.fades) * state + summary.state
+
+
+@intent.fn
+def gated_emit(part, state):
+    since = I.cumsum(part.gate, axis=0)
+    seen = part.at[None, :] <= part.at[:, None]
+    faded = I.exp(I.select(seen, since[:, None] - since[None, :], -I.inf))
+    within = I.cast(I.matmul(part.q, part.k, transpose_rhs=True, acc_dtype=I.f32) * faded, I.bf16)
+    before = I.matmul(part.q, I.cast(state, I.bf16), acc_dtype=I.f32) * I.exp(since)[:, None]
+    return I.cast(before + I.matmul(within, part.v, acc_dtype=I.f32), I.bf16)
+
+
+@intent.kernel
+def gated_linear_attention(
+    q: I.In[I.bf16, ("B", "T", "H", "D")],
+    k: I.In[I.bf16, ("B", "T", "H", "D")],
+    v: I.In[I.bf16, ("B", "T", "H", "E")],
+    gate: I.In[I.f32, ("B", "T", "H")],
+    y: I.Out[I.bf16, ("B", "T", "H", "E")],
+):
+    """The state fades by ``exp(gate)``, at most 1, before each step's outer product is added to it."""
+    B, T, H, D = q.shape
+    E = v.shape[3]
+    axis = I.domain(0, T)
+    empty = I.zeros((D, E), I.f32)
+    for b, h in I.parallel((I.domain(0, B), I.domain(0, H))):
+        outputs, _ = I.region_scan(
+            source=I.record(
+                q=q[b, axis, h, :],
+                k=k[b, axis, h, :],
+                v=v[b, axis, h, :],
+                gate=gate[b, axis, h],
+                at=I.indices(axis),
+            ),
+            axis=0,
+            summarize=gated_sum,
+            combine=gated_join,
+            identity=I.record(fades=I.cast(0.0, I.f32), state=empty),
+            initial_state=empty,
+            apply=gated_step,
+            emit=gated_emit,
+        )
+        y[b, :, h, :] = outputs
