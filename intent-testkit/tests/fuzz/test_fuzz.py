@@ -91,6 +91,55 @@ def racing(x: I.In[I.i32, ("N",)], y: I.Out[I.i32, (1,)]):
         judge(racing)
 
 
+IN_TURN = """
+@intent.kernel
+def in_turn(x: I.In[I.i32, ("N",)], t: I.Out[I.i32, ("N",)], y: I.Out[I.i32, ("N",)]):
+    N = x.shape[0]
+    for i in I.parallel(I.domain(0, N)):
+        t[i] = x[i]
+    for i in I.parallel(I.domain(0, N)):
+        y[i] = t[N - 1 - i]
+"""
+
+
+def test_a_program_without_meaning_says_nothing_of_the_next_one():
+    """It ends inside a point, of which the next program's loops know nothing."""
+    test_programs_without_meaning_are_not_judged()
+    assert judge(read(IN_TURN, {"N": 4})) is None
+
+
+@pytest.mark.parametrize("extent", [1, 4])
+def test_refused_points_meet_at_larger_extents_or_on_other_data(extent):
+    """The branch is taken on no data that is drawn at these extents, or the loop has one point."""
+    meeting = read(
+        """
+@intent.kernel
+def meeting(x: I.In[I.i32, ("N",)], y: I.InOut[I.i32, ("N",)]):
+    N = x.shape[0]
+    if x[0] > 4:
+        for i in I.parallel(I.domain(0, N)):
+            y[i] = y[0] + x[i]
+""",
+        {"N": extent},
+    )
+    with pytest.raises(Invalid, match="other extents or on other data"):
+        judge(meeting)
+
+
+def test_a_false_refusal_is_found(monkeypatch):
+    from intent.diagnostics import ConflictingAccess
+    from intent.frontend import conflicts
+
+    def refuse(points, store, *_):
+        raise ConflictingAccess(store.resource, witness="none", span=store.op.span)
+
+    monkeypatch.setattr(conflicts, "_compare", refuse)
+    failure = judge(read(IN_TURN, {"N": 4}))
+    assert failure is not None
+    assert failure.signature[0] == "front"
+    assert failure.kind.startswith("ConflictingAccess")
+
+
 def test_extents_and_arguments_are_reproducible():
     program = generate(5)
     first, second = (draw(program, program.extents[0], np.random.default_rng(3)) for _ in range(2))

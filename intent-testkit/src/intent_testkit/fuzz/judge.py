@@ -20,7 +20,7 @@ import numpy as np
 import intent
 from intent import kir
 from intent.construct import Analysis, Plan, analyze, construct
-from intent.diagnostics import ConflictingAccess, OverlappingViews
+from intent.diagnostics import CollidingWrites, ConflictingAccess, OverlappingViews
 from intent.frontend import lower
 from intent.physical.verify import verify
 from intent.planning import default_plan, minimal_plan, random_plan
@@ -29,10 +29,11 @@ from intent.reference import physical
 from intent.reference.logical import Adversary, Choices, evaluate
 from intent.types.dtypes import BY_NAME
 from intent.types.extent import Scalar, Symbol
-from intent_testkit.fuzz.eager import FILE, Invalid, run_eagerly
+from intent_testkit.fuzz.eager import FILE, Conflict, Invalid, run_eagerly
 from intent_testkit.fuzz.kinds import Extents, Param, Program, draw, overlaid
 from intent_testkit.fuzz.placing import Placed, shared_pair
 from intent_testkit.fuzz.plans import hostile_plan, sharing_plan
+from intent_testkit.fuzz.refused import points_meet
 
 _FILES: Final = itertools.count()
 IMPORTS: Final = "import intent\nimport intent.language as I\n"
@@ -140,8 +141,10 @@ class Judge:
         self.definition = define(self.program.source, self.program.name)
         try:
             kernel = lower(self.definition)
-        except ConflictingAccess as error:  # at extents that are larger than the fuzzer's
-            raise Invalid("parallel points conflict") from error
+        except (CollidingWrites, ConflictingAccess) as error:
+            if points_meet(self.program, self.eager, self.outs):
+                raise Conflict("parallel points conflict at other extents or on other data") from error
+            raise
         return kernel, analyze(kernel)
 
     def _logical(self, kernel: kir.Kernel, values: dict[str, Any], result: dict[str, Any]) -> None:

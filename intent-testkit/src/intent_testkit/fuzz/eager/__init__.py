@@ -8,7 +8,7 @@ would not notice (an index out of range, a read of an element that nobody wrote)
 
 from __future__ import annotations
 
-from intent_testkit.fuzz.eager.memory import Invalid
+from intent_testkit.fuzz.eager.memory import Conflict, Invalid
 from intent_testkit.fuzz.eager.run import FILE, run_eagerly
 
-__all__ = ["FILE", "Invalid", "run_eagerly"]
+__all__ = ["FILE", "Conflict", "Invalid", "run_eagerly"]

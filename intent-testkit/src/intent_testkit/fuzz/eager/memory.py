@@ -15,6 +15,10 @@ class Invalid(Exception):
     """The program does what the language forbids: it has no meaning to compare."""
 
 
+class Conflict(Invalid):
+    """Two parallel points reach one element, and one of them writes it."""
+
+
 class Domain:
     """``begin, begin + step, ...`` below ``end``; slices keep source coordinates."""
 
@@ -38,9 +42,14 @@ class Points:
     """The parallel point that is running: a number, and the numbers of the points around it."""
 
     def __init__(self) -> None:
+        self.epoch = 0
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget the points of the run before, which may have ended inside one of them."""
         self.now = 0
         self.around: dict[int, frozenset[int]] = {0: frozenset()}
-        self.epoch = 0
+        self.epoch += 1
 
     def each(self, region: Iterable[Any]) -> Iterator[Any]:
         """The points of a parallel loop, one after the other."""
@@ -109,7 +118,7 @@ class View:
             self.wrote[...] = 0
             self.read[...] = 0
         elif POINTS.conflict(users):
-            raise Invalid("parallel points conflict")
+            raise Conflict("parallel points conflict")
 
     def update(self, key: Any, change: Callable[[Any], Any]) -> Any:
         """An indivisible update; gives the old value."""

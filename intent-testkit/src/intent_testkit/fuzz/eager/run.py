@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from intent_testkit.fuzz.eager import structured, values
-from intent_testkit.fuzz.eager.memory import Invalid, View
+from intent_testkit.fuzz.eager.memory import POINTS, Invalid, View
 
 FILE: Final = "<eager>"
 LINES: Final = 200_000
@@ -50,8 +50,9 @@ def run_eagerly(code: CodeType, name: str, arguments: Mapping[str, Any], outs: f
     ``code`` is the kernel's module without its imports; ``outs`` names the views that hold nothing yet.
 
     Raises:
-        Invalid: The program does what the language forbids.
+        Invalid: The program does what the language forbids; Conflict: its parallel points do.
     """
+    POINTS.begin()
     namespace: dict[str, Any] = {"I": LANGUAGE, "intent": INTENT, "__name__": "fuzzed"}
     exec(code, namespace)  # noqa: S102 -- the text is the fuzzer's own
     given = {
