@@ -122,22 +122,19 @@ def gated_linear_attention(b: int, t: int, heads: int, d: int) -> Workload:
         return {"q": q, "k": k, "v": v, "gate": gate, "out": empty(torch, b, t, heads, d, dtype="bfloat16")}
 
     def function(tensors: Tensors) -> Any:
-        """In chunks; their states one after the other."""
-        import torch
-
+        """In chunks; the states before them are a product of what fades between two chunks."""
         shape = (b, t // chunk, chunk, heads)
         q, k, v = (tensors[name].reshape(*shape, d).permute(0, 3, 1, 2, 4) for name in "qkv")
         since = tensors["gate"].reshape(shape).permute(0, 3, 1, 2).cumsum(-1)
         end = since[..., -1:]
-        outer = (k * (end - since).exp()[..., None].to(k.dtype)).transpose(-1, -2) @ v
-        state, states = torch.zeros_like(outer[:, :, 0], dtype=torch.float32), []
-        for n in range(t // chunk):
-            states.append(state)
-            state = state * end[:, :, n, :, None].exp() + outer[:, :, n]
+        outer = ((k * (end - since).exp()[..., None].to(k.dtype)).transpose(-1, -2) @ v).flatten(-2)
+        after = end.cumsum(2)
+        between = ((after - end) - after.transpose(-1, -2)).exp().tril(-1).to(q.dtype)
+        states = (between @ outer).unflatten(-1, (d, d))
         apart = since[..., :, None] - since[..., None, :]
         faded = apart.exp().tril()
         within = ((q @ k.transpose(-1, -2)) * faded).to(v.dtype) @ v
-        before = (q @ torch.stack(states, 2).to(q.dtype)) * since.exp()[..., None]
+        before = (q @ states) * since.exp()[..., None]
         return (before + within).to(v.dtype).permute(0, 2, 3, 1, 4).reshape(b, t, heads, d)
 
     def library(tensors: Tensors) -> Call:
