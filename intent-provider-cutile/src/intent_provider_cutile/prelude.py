@@ -136,8 +136,42 @@ def _floordiv_u64(a, b):
     return ct.where(large, ct.where(a >= b, ct.uint64(1), 0), q)
 """
 
+OUTER_PRODUCTS = """
+def _outer_products(a, b, acc):
+    # Columns of a times rows of b: multiply-adds of f32, in order.
+    for k in ct.static_iter(range(a.shape[1])):
+        column = ct.extract(a, (0, k), (a.shape[0], 1))
+        acc = acc + column * ct.extract(b, (k, 0), (1, b.shape[1]))
+    return acc
+"""
+
+BF16_PARTS = """
+def _bf16_parts(x):
+    # Three bf16 numbers whose sum is x, the largest first.
+    high = ct.astype(x, ct.bfloat16)
+    rest = x - ct.astype(high, ct.float32)
+    middle = ct.astype(rest, ct.bfloat16)
+    return high, middle, ct.astype(rest - ct.astype(middle, ct.float32), ct.bfloat16)
+"""
+
+SPLIT_MMA = """
+def _split_mma(a, b, acc):
+    # The six largest products of parts, small ones first; beside an infinity or NaN their sum is NaN, and says nothing.
+    a0, a1, a2 = _bf16_parts(a)
+    b0, b1, b2 = _bf16_parts(b)
+    low = ct.mma(a2, b0, ct.zeros(acc.shape, ct.float32))
+    low = ct.mma(a0, b2, low)
+    low = ct.mma(a1, b1, low)
+    low = ct.mma(a1, b0, low)
+    low = ct.mma(a0, b1, low)
+    return acc + ct.mma(a0, b0, ct.where(low == low, low, 0.0))
+"""
+
 FUNCTIONS: Final[dict[str, str]] = {
     "_floordiv_u64": FLOORDIV_U64,
+    "_outer_products": OUTER_PRODUCTS,
+    "_bf16_parts": BF16_PARTS,
+    "_split_mma": SPLIT_MMA,
     "_f64": F64,
     "_rsqrt_f64": RSQRT_F64,
     "_exp_fast_f32": EXP_FAST_F32,

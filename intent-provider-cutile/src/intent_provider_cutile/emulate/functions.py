@@ -89,6 +89,16 @@ def transpose(x: Tile, /) -> Tile:
     return Tile(x.data.T, x.dtype)
 
 
+def extract(x: Tile, /, index: tuple[int, ...], shape: tuple[int, ...]) -> Tile:
+    """The subtile of a shape at an index of its grid; indices known to the compiler are relied on."""
+    sizes = check_shape(shape)
+    if not len(index) == len(sizes) == x.data.ndim or any(n % m for n, m in zip(x.shape, sizes, strict=True)):
+        raise TileTypeError(f"subtile {shape} at {index} of shape {x.shape}")
+    if not all(isinstance(i, int) and 0 <= i * m < n for i, m, n in zip(index, sizes, x.shape, strict=True)):
+        raise TileTypeError(f"subtile {shape} at {index} of shape {x.shape}")
+    return Tile(x.data[tuple(slice(i * m, (i + 1) * m) for i, m in zip(index, sizes, strict=True))], x.dtype)
+
+
 def where(cond: Tile | Number, x: Tile | Number, y: Tile | Number, /) -> Tile:
     """Elements of x where cond is true, of y elsewhere."""
     if not isinstance(cond, Tile) or cond.dtype != BOOL:
@@ -163,6 +173,11 @@ def ranged(*bounds: Tile | int) -> Sequence[Tile]:
     return _Indices(range(*values), dtype)
 
 
+def static_iter(items: Sequence[Tile]) -> list[int]:
+    """The numbers of a ``range`` of constants: the loop over them is written out."""
+    return [int(item.data) for item in items]
+
+
 class _Indices(Sequence[Tile]):
     """The index of a loop at each of its passes."""
 
@@ -178,7 +193,8 @@ class _Indices(Sequence[Tile]):
 
 FUNCTIONS: dict[str, Any] = {
     "arange": arange, "full": full, "zeros": zeros, "astype": astype, "bitcast": bitcast, "broadcast_to": broadcast_to,
-    "reshape": reshape, "permute": permute, "transpose": transpose, "where": where, "truediv": truediv, "cdiv": cdiv,
+    "reshape": reshape, "permute": permute, "transpose": transpose, "where": where, "extract": extract,
+    "static_iter": static_iter, "truediv": truediv, "cdiv": cdiv,
     "abs": abs_, "maximum": _extreme(np.maximum, np.fmax), "minimum": _extreme(np.minimum, np.fmin),
     "atan2": _of_two(np.arctan2), "pow": _of_two(np.power), "exp": _wide(np.exp), "exp2": _wide(np.exp2),
     "log": _wide(np.log), "log2": _wide(np.log2), "sqrt": _wide(np.sqrt), "rsqrt": _wide(lambda x: 1.0 / np.sqrt(x)),
