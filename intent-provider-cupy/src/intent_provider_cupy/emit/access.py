@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 def load(body: Body, op: Load) -> None:
     """One element per lane; lanes that are not valid touch no memory and have the fill."""
     body.hazards.touch(op)
-    table = body.placing.table_of(op)
+    for table in body.placing.tables_of(op):
+        _load(body, op, table)
+
+
+def _load(body: Body, op: Load, table: Table) -> None:
     pointer = buffers.pointer(body, op.source)
     valid = condition_of(body.use(op.valid, table) if op.valid is not None else None)
     fill = typed(body.use(op.fill, table) if op.fill is not None else literal(0, op.source.dtype))
@@ -41,7 +45,7 @@ def load(body: Body, op: Load) -> None:
     if body.usage.count[op.result.id]:
         vector = vector_of(body, op, value.dims, table)
         if vector is not None and vector.dim not in fill.dims:
-            vectored.load(body, op, vector, value, f"{pointer}, {offset.text}", valid, fill, near)
+            vectored.load(body, op, vector, value, f"{pointer}, {offset.text}", valid, fill, table, near)
             if row is not None and row.first:
                 _keep(body, op, row, table, vector)
             return

@@ -7,7 +7,8 @@ background, the same tiles are filled through registers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,6 @@ from intent.physical import (
     Cast,
     Constant,
     Contract,
-    Fragment,
     Lane,
     LaunchValue,
     Load,
@@ -30,10 +30,11 @@ from intent.physical import (
     View,
 )
 from intent.physical.walk import operands_of, regions_of, walk
-from intent_provider_cupy.emit import access, flight, groups, vectored
+from intent_provider_cupy.emit import access, addresses, flight, groups, reading, vectored
 from intent_provider_cupy.emit.hazards import may_meet
 from intent_provider_cupy.emit.literals import c_type, literal, typed
 from intent_provider_cupy.emit.products import Product
+from intent_provider_cupy.emit.reading import Reading
 from intent_provider_cupy.emit.tile import PIECE_BYTES, Tile, tile_of
 from intent_provider_cupy.emit.value import Prec, Value
 from intent_provider_cupy.emit.vectors import Vector, vector_of
@@ -62,7 +63,7 @@ class Pipeline:
     """
 
     staged: tuple[Staged, ...]
-    addresses: tuple[Op, ...]
+    reading: Reading
     hidden: frozenset[int]
     stages: int
     slot: str
@@ -83,7 +84,7 @@ def pipeline_of(body: Body, loop: Loop) -> Pipeline | None:
     written = [op.target for op in walk(loop.body) if isinstance(op, Store | Atomic)]
     inside = {r.id: op for op in loop.body.ops for r in op.results}
     found: list[Staged] = []
-    addresses: dict[int, Op] = {}
+    needed: dict[int, Op] = {}
     for op in loop.body.ops:
         if not isinstance(op, Contract) or not body.usage.live(op) or not body.placing.products[op.id].simple:
             continue
@@ -93,25 +94,26 @@ def pipeline_of(body: Body, loop: Loop) -> Pipeline | None:
             load = inside.get(side.id)
             if not isinstance(load, Load) or not _copied(body, load, product, written):
                 continue
-            needed = _addresses(load, loop, inside)
+            behind = _addresses(body, load, loop, inside)
             vector = _vector(body, load, product)
             narrow = min(d.size for d in side.dims) * side.dtype.bytes < PIECE_BYTES
-            if needed is None or vector is None or narrow:
+            if behind is None or vector is None or narrow:
                 continue
-            sides.append((load, vector, needed))
+            sides.append((load, vector, behind))
         if product.kind == "tensor" or (product.kind == "tiles" and len(sides) == 2):
-            for load, vector, needed in sides:
+            for load, vector, behind in sides:
                 tile = tile_of(body, product, load.result)
                 found.append(Staged(load=load, product=product, tile=tile, vector=vector))
-                addresses.update((o.id, o) for o in needed)
+                needed.update((o.id, o) for o in behind)
     size = sum(s.tile.bytes for s in found)
     room = body.context.most_tiles - body.context.scratch.tiled
     stages = min(body.context.stages, room // size) if size else 0
     if stages < 2:
         return None
-    ordered = tuple(op for op in loop.body.ops if op.id in addresses)
+    ordered = tuple(op for op in loop.body.ops if op.id in needed)
     return Pipeline(
-        staged=tuple(found), addresses=ordered, hidden=_hidden(loop, ordered, found), stages=stages,
+        staged=tuple(found), reading=reading.reading_of(body, loop, [s.load for s in found]),
+        hidden=_hidden(loop, ordered, found), stages=stages,
         slot=body.context.namer.fresh("slot"),
         flying=flight.flying(body, loop, [(s.product, s.tile) for s in found], stages),
     )  # fmt: skip
@@ -136,27 +138,17 @@ def _vector(body: Body, load: Load, product: Product) -> Vector | None:
     return vector
 
 
-def _addresses(load: Load, loop: Loop, inside: dict[int, Op]) -> list[Op] | None:
-    """The operations of the loop behind the load's coordinates and predicate; None if one reads memory or carries."""
+def _addresses(body: Body, load: Load, loop: Loop, inside: dict[int, Op]) -> list[Op] | None:
+    """The operations of the loop behind the load's coordinates and predicate; None if one cannot be known ahead."""
+    found = addresses.behind(addresses.where(load), inside)
     carries = {a.id for a in loop.body.args[1:]}
-    pending: list[Fragment] = [*load.coordinates, *([load.valid] if load.valid is not None else [])]
-    found: dict[int, Op] = {}
-    while pending:
-        value = pending.pop()
-        if value.id in carries:
+    if any(f.id in carries for f in (*addresses.where(load), *(o for op in found for o in operands_of(op)))):
+        return None
+    for op in found:
+        effect = isinstance(op, Load | Store | Atomic | Contract) and op.id not in body.placing.addresses
+        if effect or any(True for _ in regions_of(op)) or len(op.results) != 1:
             return None
-        op = inside.get(value.id)
-        if op is None or op.id in found:
-            continue
-        if (
-            isinstance(op, Load | Store | Atomic | Contract)
-            or any(True for _ in regions_of(op))
-            or len(op.results) != 1
-        ):
-            return None
-        found[op.id] = op
-        pending += operands_of(op)
-    return list(found.values())
+    return found
 
 
 def _hidden(loop: Loop, addresses: Sequence[Op], staged: Sequence[Staged]) -> frozenset[int]:
@@ -189,11 +181,14 @@ def declare(body: Body, pipeline: Pipeline) -> None:
 def fill_first(body: Body, pipeline: Pipeline, loop: Loop, begin: Value, end: Value, step: Value) -> None:
     """Start the copies of the first passes."""
     stage = body.context.namer.fresh("stage")
+    first = f"{begin.at(Prec.SUM)} + " if begin.text != "0" else ""
+    if pipeline.reading.kept:
+        _read(body, pipeline, loop, begin.text, end)
     body.writer.line(f"it_each({stage}, {pipeline.ahead}) {{")
     with body.writer.block():
-        ahead = f"{begin.at(Prec.SUM)} + {stage} * {step.at(Prec.UNARY)}" if begin.text != "0" else None
-        ahead = ahead or f"{stage} * {step.at(Prec.UNARY)}"
-        _issue(body, pipeline, loop, ahead, end, stage)
+        _issue(body, pipeline, loop, f"{first}{stage} * {step.at(Prec.UNARY)}", end, stage)
+        if pipeline.reading.kept:
+            _read(body, pipeline, loop, f"{first}({stage} + 1) * {step.at(Prec.UNARY)}", end)
     body.writer.line(f"int {pipeline.slot} = 0;")
 
 
@@ -222,6 +217,8 @@ def _ahead(body: Body, pipeline: Pipeline, loop: Loop, index: str, end: Value, s
         body.writer.line(f"const int {free} = {where}{ahead_by} : {pipeline.slot} - {lag};")
         distance = step.text if ahead_by == 1 else f"{ahead_by} * {step.at(Prec.UNARY)}"
         _issue(body, pipeline, loop, f"{index} + {distance}", end, free)
+        if pipeline.reading.kept:
+            _read(body, pipeline, loop, f"{index} + {ahead_by + 1} * {step.at(Prec.UNARY)}", end)
 
 
 def turn(body: Body, pipeline: Pipeline) -> None:
@@ -232,21 +229,33 @@ def turn(body: Body, pipeline: Pipeline) -> None:
 
 def _issue(body: Body, pipeline: Pipeline, loop: Loop, ahead: str, end: Value, slot: str) -> None:
     """Start the copies of the pass whose index is ``ahead``, if there is one, into the tiles of ``slot``."""
+    with _pass(body, loop, ahead, end, "ahead"):
+        reading.use(body, pipeline.reading)
+        for staged in pipeline.staged:
+            _copy(body, staged, slot)
+    body.writer.line("it_commit_async();")
+
+
+def _read(body: Body, pipeline: Pipeline, loop: Loop, ahead: str, end: Value) -> None:
+    """Read the addresses of the pass whose index is ``ahead``, if there is one."""
+    with _pass(body, loop, ahead, end, "next"):
+        reading.keep(body, pipeline.reading)
+
+
+@contextmanager
+def _pass(body: Body, loop: Loop, ahead: str, end: Value, hint: str) -> Iterator[None]:
+    """What is to be done for the pass whose index is ``ahead``, if there is one."""
     iv = loop.body.args[0]
     width = body.context.bounds.width(iv)
-    name = body.context.namer.fresh(f"{iv.name or 'i'}_ahead")
+    name = body.context.namer.fresh(f"{iv.name or 'i'}_{hint}")
     body.writer.line(f"const {c_type(iv.dtype, width)} {name} = {body.loops.render(ahead)};")
     body.writer.line(body.loops.render(f"if ({name} < {end.at(Prec.SHIFT)}) {{"))
     values, left = dict(body.values), dict(body.left)
     with body.writer.block():
         body.put(iv, Value(text=name, prec=Prec.ATOM, dtype=iv.dtype, width=width), body.placing.main)
-        for op in pipeline.addresses:
-            body.op(op)
-        for staged in pipeline.staged:
-            _copy(body, staged, slot)
+        yield
         body.flush()
     body.values, body.left = values, left
-    body.writer.line("it_commit_async();")
 
 
 def _copy(body: Body, staged: Staged, slot: str) -> None:

@@ -36,6 +36,7 @@ from intent.physical import (
 )
 from intent.physical.fragment import Resource
 from intent.physical.walk import operands_of, regions_of, walk
+from intent_provider_cupy.emit import addresses
 from intent_provider_cupy.emit.facts import added_together, size_of, users_of
 from intent_provider_cupy.emit.layout import Bits, Exchange, Table, TableBuilder, Want, bit_count, exchanged
 from intent_provider_cupy.emit.products import Product, product_of
@@ -93,6 +94,9 @@ class Placing:
             fixed = set(places)
             self._table: dict[int, int] = {}
             self._slices = self._operand_slices()
+            self.addresses = addresses.read(self.operations, set(self._table), self.cheap)
+            """By its id, what is read and computed in every table of the operands whose addresses need it."""
+            self._shared_tables(bits)
             self._wanted: defaultdict[int, set[int]] = defaultdict(set)
             self._demand(body)
             wants = list(self._wants(body, 0))
@@ -135,7 +139,9 @@ class Placing:
     def _indices(self, op: Op) -> tuple[int, ...]:
         if op.id in self._table:
             return (self._table[op.id],)
-        if len(op.results) == 1 and op.result.dims and (self.cheap(op.result) or self._joins(op.result)):
+        if len(op.results) != 1 or not op.result.dims:
+            return (0,)
+        if op.id in self.addresses or self.cheap(op.result) or self._joins(op.result):
             return tuple(sorted(self._wanted[op.result.id])) or (0,)
         return (0,)
 
@@ -184,6 +190,26 @@ class Placing:
                     found.append(ops)
                     self._table.update((op.id, len(found)) for op in ops)
         return found
+
+    def _shared_tables(self, bits: int) -> None:
+        """Operands that lie alike share a table if their addresses are read: those are then read once for both."""
+        if not self.addresses:
+            return
+        merged: dict[tuple[object, ...], list[Op]] = {}
+        for k, ops in enumerate(self._slices):
+            needed = [
+                o
+                for op in ops
+                if isinstance(op, Load)
+                for o in addresses.behind(addresses.where(op), self.defined)
+            ]
+            read = any(op.id in self.addresses for op in needed)
+            wants = [w for op in ops for w in self._wants_of(op)]
+            table = TableBuilder(index=0, thread_bits=bits).build(wants)
+            merged.setdefault((tuple(sorted(table.places.items())), -1 if read else k), []).extend(ops)
+        self._slices = list(merged.values())
+        for k, ops in enumerate(self._slices, start=1):
+            self._table.update((op.id, k) for op in ops)
 
     def _slice(self, value: Fragment, users: set[int]) -> list[Op]:
         op = self.defined.get(value.id)

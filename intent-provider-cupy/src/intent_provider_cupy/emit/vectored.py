@@ -20,14 +20,13 @@ if TYPE_CHECKING:
 
 
 def load(
-    body: Body, op: Load, vector: Vector, value: Value, place: str, valid: Value | None, fill: Value,
+    body: Body, op: Load, vector: Vector, value: Value, place: str, valid: Value | None, fill: Value, table: Table,
     near: tuple[str, str] | None = None,
 ) -> None:  # fmt: skip
     """``value``, which loads single lanes, or vectors from ``place`` ("pointer, offset"), into one array.
 
     ``near``: a condition, and where vectors stand if it holds.
     """
-    table = body.placing.table_of(op)
     body.flush_keeping([value])
     looped, n = table.looped(value.dims), vector.length
     type_ = c_type(op.source.dtype, Width.LONG)

@@ -1,0 +1,91 @@
+"""Addresses that one pass of a loop reads, and divides for, on behalf of the copies that the next pass starts.
+
+Copies are under way for several passes, but nobody can start one before its address is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from intent.physical import Load, Loop, Op
+from intent_provider_cupy.emit import addresses
+from intent_provider_cupy.emit.layout import Table
+from intent_provider_cupy.emit.literals import c_type, typed
+from intent_provider_cupy.emit.loops import Variable
+from intent_provider_cupy.emit.value import Prec, Value, mention
+
+if TYPE_CHECKING:
+    from intent_provider_cupy.emit.body import Body
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """A result in one table, and the variable in which the next pass finds it."""
+
+    op: Op
+    table: Table
+    variable: Variable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """The operations of a pass behind the addresses of copies.
+
+    ``early``: those that run a pass before the copies, for what is ``kept``; ``late``: those that run beside them.
+    """
+
+    early: tuple[Op, ...]
+    kept: tuple[Kept, ...]
+    late: tuple[Op, ...]
+
+
+def reading_of(body: Body, loop: Loop, loads: Sequence[Load]) -> Reading:
+    """What is behind the addresses of the loads; declares the variables of what is kept."""
+    ops = loop.body.ops
+    parts = addresses.parts(loads, {r.id: op for op in ops for r in op.results})
+    kept = [
+        Kept(op=op, table=table, variable=_declared(body, op, table))
+        for op in ops
+        if op.id in parts.kept
+        for table in body.placing.tables_of(op)
+    ]
+    return Reading(
+        early=tuple(op for op in ops if op.id in parts.early), kept=tuple(kept),
+        late=tuple(op for op in ops if op.id in parts.late),
+    )  # fmt: skip
+
+
+def _declared(body: Body, op: Op, table: Table) -> Variable:
+    body.flush()
+    result = op.result
+    type_ = c_type(result.dtype, body.context.bounds.width(result))
+    name = body.context.namer.fresh(f"{result.name or 't'}_ahead")
+    variable = body.loops.variable(name, type_, table.looped(result.dims))
+    body.loops.declare(variable, table)
+    return variable
+
+
+def keep(body: Body, reading: Reading) -> None:
+    """Compute what is kept for the pass whose index is at hand."""
+    for op in reading.early:
+        body.op(op)
+    for kept in reading.kept:
+        value = typed(body.use(kept.op.result, kept.table))
+        text = f"{mention(kept.variable.id)} = {value.text};"
+        body.loops.act(text, kept.table, kept.variable.dims, kept.op.span)
+    body.flush()
+
+
+def use(body: Body, reading: Reading) -> None:
+    """Compute the addresses of the pass whose index is at hand from what was kept for it."""
+    for kept in reading.kept:
+        result, variable = kept.op.result, kept.variable
+        value = Value(
+            text=mention(variable.id), prec=Prec.ATOM, dtype=result.dtype, dims=result.dims,
+            width=body.context.bounds.width(result), refs=frozenset({variable.id}),
+        )  # fmt: skip
+        body.put(result, value, kept.table)
+    for op in reading.late:
+        body.op(op)
