@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 from intent import physical as ph
 from intent.passes.building import Builder
+from intent.passes.forms import finite_instead, function, nothing, positive_constant, same_value
 
 
 class Exponents:
@@ -22,57 +24,50 @@ class Exponents:
         Masks that put 0 in place of the exponential stay outside: ``0 * factor`` is 0 for a finite factor, and an
         exponential of a difference to the greater of two maxima is at most 1.
         """
-        op = self.b.known.definition.get(value.id)
-        match op:
-            case ph.Cast() if op.value.dtype.is_float and value.dtype.is_float:
-                inner = self.times(op.value, factor)
-                made = None if inner is None else self.b.add(ph.Cast, value.dtype, inner.dims, value=inner)
-            case ph.Broadcast():
-                inner = self.times(op.value, factor)
-                made = None if inner is None else self.b.broadcast(inner, value.dims)
-            case ph.Pointwise(fn="select") if self.b.known.value(op.operands[2]) == 0:
-                self._masks.append(self.b.known.plain(op.operands[0]))
-                inner = self.times(op.operands[1], factor)
+        known = self.b.known
+        match known.definition.get(value.id):
+            case ph.Cast(value=wide) if wide.dtype.is_float:
+                inner = self.times(wide, factor)
+                return None if inner is None else self.b.add(ph.Cast, value.dtype, inner.dims, value=inner)
+            case ph.Broadcast(value=less):
+                inner = self.times(less, factor)
+                return None if inner is None else self.b.broadcast(inner, value.dims)
+            case ph.Pointwise(fn="select", operands=(test, kept, other)) if known.value(other) == 0:
+                self._masks.append(known.plain(test))
+                inner = self.times(kept, factor)
                 self._masks.pop()
-                made = None if inner is None else self._select(op, inner, value)
-            case ph.Pointwise(fn="exp" | "exp2"):
-                made = self._exponential(op, factor)
-            case _:
-                made = None
-        return made
-
-    def _select(self, op: ph.Pointwise, inner: ph.Fragment, value: ph.Fragment) -> ph.Fragment:
-        return self.b.pointwise("select", op.operands[0], inner, op.operands[2], name=value.name)
+                return (
+                    None if inner is None else self.b.pointwise("select", test, inner, other, name=value.name)
+                )
+            case ph.Pointwise(fn="exp" | "exp2") as op:
+                return self._exponential(op, factor)
+        return None
 
     def _exponential(self, op: ph.Pointwise, factor: ph.Fragment) -> ph.Fragment | None:
         other, empty = self._factor(factor)
         self.b.span, self.b.origin = op.span, op.origin
-        if other is None or other.fn != op.fn:
-            return None
-        if (op.approximate, op.flush_to_zero) != (other.approximate, other.flush_to_zero):
-            return None
-        exponent = self._joined(op.operands[0], other.operands[0], empty)
-        if exponent is None:
-            return None
-        return self.b.pointwise(
-            op.fn,
-            exponent,
-            name=op.result.name,
-            approximate=op.approximate,
-            flush_to_zero=op.flush_to_zero,
-        )
+        match other:
+            case ph.Pointwise(operands=(second,)) if function(other) == function(op):
+                exponent = self._joined(op.operands[0], second, empty)
+                if exponent is not None:
+                    return self.b.pointwise(
+                        op.fn,
+                        exponent,
+                        name=op.result.name,
+                        approximate=op.approximate,
+                        flush_to_zero=op.flush_to_zero,
+                    )
+        return None
 
-    def _factor(self, factor: ph.Fragment) -> tuple[ph.Pointwise | None, ph.Fragment | None]:
+    def _factor(self, factor: ph.Fragment) -> tuple[ph.Op | None, ph.Fragment | None]:
         """The exponential that a factor is, and the maximum for which it is 0 where that is -inf, if it says so."""
-        op = self.b.known.definition.get(self.b.known.plain(factor).id)
-        if isinstance(op, ph.Pointwise) and op.fn == "select" and self.b.known.value(op.operands[1]) == 0:
-            test = self.b.known.definition.get(self.b.known.plain(op.operands[0]).id)
-            inner = self.b.known.definition.get(self.b.known.plain(op.operands[2]).id)
-            if isinstance(test, ph.Pointwise) and isinstance(inner, ph.Pointwise):
-                for k in (0, 1):
-                    if self._is_nothing(test, self.b.known.plain(test.operands[k])):
-                        return inner, self.b.known.plain(test.operands[k])
-        return (op, None) if isinstance(op, ph.Pointwise) else (None, None)
+        known = self.b.known
+        op = known.definition.get(known.plain(factor).id)
+        match op:
+            case ph.Pointwise(fn="select", operands=(test, zero, other)) if known.value(zero) == 0:
+                empty = nothing(known, test)
+                return (None if empty is None else known.definition.get(known.plain(other).id)), empty
+        return op, None
 
     def _joined(
         self, first: ph.Fragment, second: ph.Fragment, empty: ph.Fragment | None
@@ -82,81 +77,62 @@ class Exponents:
         ``empty``: the maximum for which the second exponential gives way to 0. Then ``a`` is -inf throughout, and
         ``a - c`` has to be, also where ``c`` is.
         """
-        x, y = (self.b.known.definition.get(f.id) for f in (first, second))
-        if not isinstance(x, ph.Pointwise) or not isinstance(y, ph.Pointwise) or x.fn != y.fn:
-            return None
-        if x.fn == "mul":
-            for j in (0, 1):
-                for k in (0, 1):
-                    if x.operands[j] == y.operands[k] or self._equal(x.operands[j], y.operands[k]):
-                        scale = self.b.known.value(x.operands[j])
-                        if empty is not None and (scale is None or not scale > 0):
-                            continue
-                        inner = self._joined(x.operands[1 - j], y.operands[1 - k], empty)
-                        if inner is not None:
-                            return self.b.pointwise("mul", inner, x.operands[j])
-            return None
-        a, b, c = x.operands[0], y.operands[0], y.operands[1]
-        if x.fn != "sub" or not self._cancels(x.operands[1], b, a):
-            return None
-        if empty is not None:
-            if self.b.known.plain(b) != empty or not self._maximum_of(empty, a):
-                return None
-            c = self._finite(c)
-        return self.b.pointwise("sub", a, c)
+        known = self.b.known
+        match known.definition.get(first.id), known.definition.get(second.id):
+            case ph.Pointwise(fn="mul", operands=left), ph.Pointwise(fn="mul", operands=right):
+                return self._scaled(left, right, empty)
+            case ph.Pointwise(fn="sub", operands=(a, taken)), ph.Pointwise(fn="sub", operands=(b, c)):
+                if not self._cancels(taken, b, a):
+                    return None
+                if empty is None:
+                    return self.b.pointwise("sub", a, c)
+                if known.plain(b) == empty and self._maximum_of(empty, a):
+                    return self.b.pointwise("sub", a, self._finite(c))
+        return None
+
+    def _scaled(
+        self, left: tuple[ph.Fragment, ...], right: tuple[ph.Fragment, ...], empty: ph.Fragment | None
+    ) -> ph.Fragment | None:
+        """The same where both are products with one factor; -inf stays what it is if the factor is positive."""
+        for j, k in product((0, 1), (0, 1)):
+            if not same_value(self.b.known, left[j], right[k]):
+                continue
+            if empty is None or positive_constant(self.b.known, left[j]):
+                inner = self._joined(left[1 - j], right[1 - k], empty)
+                if inner is not None:
+                    return self.b.pointwise("mul", inner, left[j])
+        return None
 
     def _finite(self, c: ph.Fragment) -> ph.Fragment:
         """The maximum, 0 where it is that of nothing; unchanged where the author has that already."""
-        op = self.b.known.definition.get(self.b.known.plain(c).id)
-        if isinstance(op, ph.Pointwise) and op.fn == "select":
-            test = self.b.known.definition.get(self.b.known.plain(op.operands[0]).id)
-            if self._is_nothing(test, self.b.known.plain(op.operands[2])):
-                return c
-        nothing = self.b.constant(-math.inf, c.dtype)
-        return self.b.pointwise("select", self.b.compare("eq", c, nothing), self.b.constant(0.0, c.dtype), c)
-
-    def _equal(self, a: ph.Fragment, b: ph.Fragment) -> bool:
-        value = self.b.known.value(a)
-        return value is not None and value == self.b.known.value(b)
+        if finite_instead(self.b.known, c) is not None:
+            return c
+        empty = self.b.compare("eq", c, self.b.constant(-math.inf, c.dtype))
+        return self.b.pointwise("select", empty, self.b.constant(0.0, c.dtype), c)
 
     def _cancels(self, taken: ph.Fragment, given: ph.Fragment, exponent: ph.Fragment) -> bool:
         """Whether ``taken`` is ``given``, or is it but for 0 in place of -inf where all of ``exponent`` is -inf."""
         taken, given = self.b.known.plain(taken), self.b.known.plain(given)
         if taken == given:
             return True
-        op = self.b.known.definition.get(taken.id)
-        if (
-            not isinstance(op, ph.Pointwise)
-            or op.fn != "select"
-            or self.b.known.plain(op.operands[2]) != given
-        ):
-            return False
-        instead = self.b.known.value(op.operands[1])
-        if instead is None or not math.isfinite(instead):
-            return False
-        test = self.b.known.definition.get(self.b.known.plain(op.operands[0]).id)
-        return self._is_nothing(test, given) and self._maximum_of(given, exponent)
-
-    def _is_nothing(self, test: ph.Op | None, given: ph.Fragment) -> bool:
-        """Whether the test is ``given == -inf``."""
-        if not isinstance(test, ph.Pointwise) or test.fn != "eq":
-            return False
-        sides = [self.b.known.plain(f) for f in test.operands]
-        return given in sides and any(self.b.known.value(f) == -math.inf for f in test.operands)
+        return finite_instead(self.b.known, taken) == given and self._maximum_of(given, exponent)
 
     def _maximum_of(self, peak: ph.Fragment, exponent: ph.Fragment) -> bool:
         """Whether ``peak`` is the maximum of ``exponent`` over the lanes that count."""
-        op = self.b.known.definition.get(peak.id)
-        if not isinstance(op, ph.Reduce) or op.kind != "max":
-            return False
-        found = self.b.known.plain(op.operands[0])
-        while True:
-            if found == self.b.known.plain(exponent):
-                return True
-            inner = self.b.known.definition.get(found.id)
-            if not isinstance(inner, ph.Pointwise) or inner.fn != "select":
+        known = self.b.known
+        match known.definition.get(peak.id):
+            case ph.Reduce(kind="max", operands=(of,)):
+                found = known.plain(of)
+            case _:
                 return False
-            counted = self.b.known.plain(inner.operands[0]) in self._masks
-            if not counted or self.b.known.value(inner.operands[2]) != -math.inf:
-                return False
-            found = self.b.known.plain(inner.operands[1])
+        while found != known.plain(exponent):
+            match known.definition.get(found.id):
+                case ph.Pointwise(fn="select", operands=(test, kept, other)) if self._left_out(test, other):
+                    found = known.plain(kept)
+                case _:
+                    return False
+        return True
+
+    def _left_out(self, test: ph.Fragment, other: ph.Fragment) -> bool:
+        """Whether a choice has -inf in place of what does not count anyway."""
+        return self.b.known.plain(test) in self._masks and self.b.known.value(other) == -math.inf

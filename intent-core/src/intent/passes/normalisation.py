@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from intent import physical as ph
 from intent.passes.building import Builder
 from intent.passes.copying import Copier
+from intent.passes.forms import function
 from intent.passes.shares import Share, Shares
 
 
@@ -47,17 +48,17 @@ class Joined(Copier):
 def same_under(b: Builder, of: ph.Fragment, x: ph.Fragment, masks: list[ph.Fragment]) -> bool:
     """Whether the maximum is over ``x`` itself, but for lanes that the sum's masks leave out as well."""
     while of != x:
-        op = b.known.definition.get(of.id)
-        if not isinstance(op, ph.Pointwise) or op.fn != "select" or op.operands[0] not in masks:
-            return False
-        of = op.operands[1]
+        match b.known.definition.get(of.id):
+            case ph.Pointwise(fn="select", operands=(test, kept, _)) if test in masks:
+                of = kept
+            case _:
+                return False
     return True
 
 
 def consistent(shares: Shares) -> bool:
     """Whether all exponentials of a sum are one function of one multiple of their difference."""
-    forms = {(e.fn, e.approximate, e.flush_to_zero) for e in shares.exponentials}
-    return len(forms) == 1 and len(set(shares.scales)) == 1
+    return len({*zip(map(function, shares.exponentials), shares.scales, strict=True)}) == 1
 
 
 def guarded(b: Builder, x: ph.Fragment) -> ph.Fragment:

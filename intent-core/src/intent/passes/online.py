@@ -14,20 +14,20 @@ that narrowing, absorption and peeling treat a softmax like a flash attention th
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
 from intent import physical as ph
 from intent.passes.building import Builder
 from intent.passes.copying import EFFECTS
+from intent.passes.forms import Running, finite_instead, running
 from intent.passes.lanes import by_lanes, lane_body, lanes_joined, parts_of
 from intent.passes.normalisation import Peak, Sum
 from intent.passes.permissions import Permissions
 from intent.passes.rewriting import rewrite_regions
 from intent.passes.shares import Shares
 from intent.passes.slices import slice_body
-from intent.physical.walk import operands_of, regions_of, walk
+from intent.physical.walk import reads_of, within
 
 
 def online(program: ph.Program, permissions: Permissions) -> ph.Program:
@@ -36,80 +36,74 @@ def online(program: ph.Program, permissions: Permissions) -> ph.Program:
 
 
 def _fused(b: Builder, region: ph.Region) -> ph.Region | None:
-    users: dict[int, list[ph.Op | None]] = defaultdict(list)
-    for op in region.ops:
-        for inner in walk(ph.Region(args=(), ops=(op,))):
-            for f in operands_of(inner):
-                users[f.id].append(op)
-            for nested in regions_of(inner):
-                for f in nested.yields:
-                    users[f.id].append(op)
-    for f in region.yields:
-        users[f.id].append(None)
-    for peak in _peaks(b, region, users):
-        sums = _sums(b, region, peak, users)
-        made = _rebuilt(b, region, peak, sums) if sums else None
+    for peak in _peaks(b, region):
+        late = _late(region, {peak.loop.result.id, peak.value.id})
+        sums = _sums(b, region, peak, late)
+        made = _rebuilt(b, region, peak, sums, late) if sums else None
         if made is not None:
             return made
     return None
 
 
-def _only(users: dict[int, list[ph.Op | None]], f: ph.Fragment) -> ph.Op | None:
-    found = set(map(id, users[f.id]))
-    return users[f.id][0] if len(found) == 1 else None
+def _late(region: ph.Region, first: set[int]) -> set[int]:
+    """Ids of the values that the region's operations make of some of its values, these included."""
+    late = set(first)
+    for op in region.ops:
+        if any(f.id in late for f in reads_of(op)):
+            late |= {r.id for r in op.results}
+    return late
 
 
-def _closing(users: dict[int, list[ph.Op | None]], f: ph.Fragment, kind: str) -> ph.Reduce | None:
-    """The reduction that is the value's only use."""
-    op = _only(users, f)
-    return op if isinstance(op, ph.Reduce) and op.kind == kind else None
+def _closing(region: ph.Region, f: ph.Fragment, kind: str) -> ph.Reduce | None:
+    """The reduction of that kind which is the value's only use."""
+    users: list[ph.Op | None] = [op for op in region.ops if any(g.id == f.id for g in reads_of(op))]
+    users += [None for g in region.yields if g.id == f.id]
+    match users:
+        case [ph.Reduce() as op] if op.kind == kind:
+            return op
+    return None
 
 
-def _peaks(b: Builder, region: ph.Region, users: dict[int, list[ph.Op | None]]) -> Iterator[Peak]:
+def _peaks(b: Builder, region: ph.Region) -> Iterator[Peak]:
     """Loops that carry one maximum from -inf on."""
     for loop in region.ops:
-        if not isinstance(loop, ph.Loop) or len(loop.results) != 1 or loop.summary:
+        if not isinstance(loop, ph.Loop) or _acts(loop):
             continue
-        if b.known.value(loop.inits[0]) != -math.inf or _acts(loop):
-            continue
-        arg, y = loop.body.args[1], b.known.definition.get(loop.body.yields[0].id)
-        if not isinstance(y, ph.Pointwise) or y.fn != "maximum" or arg not in y.operands:
-            continue
-        of = y.operands[1] if y.operands[0] == arg else y.operands[0]
-        if sum(arg in operands_of(op) for op in walk(loop.body)) != 1:
-            continue
-        closing = _closing(users, loop.result, "max")
-        inner = b.known.definition.get(of.id)
-        if closing is not None:
-            yield Peak(loop=loop, of=of, dims=closing.dims, value=closing.result, closing=closing)
-        elif isinstance(inner, ph.Reduce) and inner.kind == "max":
+        match running(b.known, loop):
+            case Running(init=init, update=ph.Pointwise(fn="maximum"), added=ph.Fragment() as of):
+                if b.known.value(init) == -math.inf:
+                    yield from _peak(b, region, loop, of)
+
+
+def _peak(b: Builder, region: ph.Region, loop: ph.Loop, of: ph.Fragment) -> Iterator[Peak]:
+    """The maximum over lanes as well, which are reduced behind the loop or in it."""
+    closing = _closing(region, loop.result, "max")
+    if closing is not None:
+        yield Peak(loop=loop, of=of, dims=closing.dims, value=closing.result, closing=closing)
+        return
+    match b.known.definition.get(of.id):
+        case ph.Reduce(kind="max") as inner:
             yield Peak(loop=loop, of=inner.operands[0], dims=inner.dims, value=loop.result, closing=None)
 
 
-def _acts(loop: ph.Loop) -> bool:
-    return any(isinstance(op, (*EFFECTS, ph.While)) for op in walk(loop.body))
+def _acts(op: ph.Op) -> bool:
+    return any(isinstance(inner, (*EFFECTS, ph.While)) for inner in within(op))
 
 
-def _sums(b: Builder, region: ph.Region, peak: Peak, users: dict[int, list[ph.Op | None]]) -> list[Sum]:
+def _sums(b: Builder, region: ph.Region, peak: Peak, late: set[int]) -> list[Sum]:
     """The loops over the same range whose sums are proportional to ``exp(-m)``, in order."""
-    candidates = [
-        op
-        for op in region.ops
-        if isinstance(op, ph.Loop)
-        and op is not peak.loop
-        and (op.begin, op.end, op.step) == (peak.loop.begin, peak.loop.end, peak.loop.step)
-        and not _acts(op)
-        and any(b.known.reaches(f, {peak.value.id}) for o in walk(op.body) for f in operands_of(o))
-    ]
     peaks = {peak.value.id, *_guarded(b, region, peak.value)}
-    late = {peak.loop.result.id, peak.value.id, *(r.id for op in candidates for r in op.results)}
     found = []
-    for op in candidates:
+    for op in region.ops:
+        if not isinstance(op, ph.Loop) or not any(f.id in peaks for f in reads_of(op)):
+            continue
+        if (op.begin, op.end, op.step) != (peak.loop.begin, peak.loop.end, peak.loop.step) or _acts(op):
+            continue
         shares = Shares(b, op, peaks, late)
         share = shares.share()
         if share is None:
             return []
-        closing = _closing(users, op.result, "sum")
+        closing = _closing(region, op.result, "sum")
         found.append(
             Sum(share=share, shares=shares, closing=closing, value=closing.result if closing else op.result)
         )
@@ -117,46 +111,33 @@ def _sums(b: Builder, region: ph.Region, peak: Peak, users: dict[int, list[ph.Op
 
 
 def _guarded(b: Builder, region: ph.Region, m: ph.Fragment) -> Iterator[int]:
-    """Values ``select(m == -inf, finite, m)``: they stand for ``m`` in exponents."""
+    """Values that stand for ``m`` in exponents."""
     for op in region.ops:
-        if isinstance(op, ph.Pointwise) and op.fn == "select" and b.known.plain(op.operands[2]) == m:
-            test = b.known.definition.get(op.operands[0].id)
-            instead = b.known.value(op.operands[1])
-            nothing = isinstance(test, ph.Pointwise) and test.fn == "eq" and m in test.operands
-            if nothing and instead is not None and math.isfinite(instead):
-                assert isinstance(test, ph.Pointwise)
-                if any(b.known.value(f) == -math.inf for f in test.operands):
-                    yield op.result.id
+        if isinstance(op, ph.Pointwise) and finite_instead(b.known, op.result) == m:
+            yield op.result.id
 
 
-def _rebuilt(b: Builder, region: ph.Region, peak: Peak, sums: list[Sum]) -> ph.Region | None:
+def _rebuilt(b: Builder, region: ph.Region, peak: Peak, sums: list[Sum], late: set[int]) -> ph.Region | None:
     """The region with one loop in place of all, or None where the bodies do not agree."""
     gone = (
         {id(peak.loop), id(peak.closing)} | {id(s.share.loop) for s in sums} | {id(s.closing) for s in sums}
     )
-    last = max(k for k, op in enumerate(region.ops) if id(op) in gone)
-    first = min(k for k, op in enumerate(region.ops) if id(op) in gone)
-    late = {peak.loop.result.id, peak.value.id}
-    late |= {f.id for s in sums for f in (s.share.loop.result, s.value)}
+    places = [k for k, op in enumerate(region.ops) if id(op) in gone]
+    between = region.ops[places[0] : places[-1]]
+    if any(isinstance(inner, EFFECTS) for op in between for inner in within(op)):
+        return None
     waiting: list[ph.Op] = []
     with b.region() as ops:
-        for op in region.ops[: last + 1]:
+        for op in region.ops[: places[-1]]:
             if id(op) in gone:
                 continue
-            outside = [f for o in walk(ph.Region(args=(), ops=(op,))) for f in operands_of(o)]
-            if any(b.known.reaches(f, late) for f in outside):
+            if any(f.id in late for f in reads_of(op)):
                 waiting.append(op)
             else:
                 b.keep(op)
-        if any(
-            isinstance(o, EFFECTS)
-            for op in region.ops[first:last]
-            for o in walk(ph.Region(args=(), ops=(op,)))
-        ):
-            return None
         if not _joined(b, peak, sums, waiting):
             return None
-        for op in region.ops[last + 1 :]:
+        for op in region.ops[places[-1] + 1 :]:
             b.keep(op)
     return replace(region, ops=tuple(ops))
 
@@ -209,7 +190,7 @@ def _behind(b: Builder, waiting: list[ph.Op], pending: list[tuple[Sum, ph.Fragme
     while waiting or pending:
         missing = {r.id for op in waiting for r in op.results} | {s.value.id for s, _ in pending}
         for op in waiting:
-            if not any(f.id in missing for o in walk(ph.Region(args=(), ops=(op,))) for f in operands_of(o)):
+            if not any(f.id in missing for f in reads_of(op)):
                 b.keep(op)
                 waiting.remove(op)
                 break

@@ -8,26 +8,28 @@ from typing import Final
 
 from intent import physical as ph
 from intent.passes.constants import Known
-from intent.types.extent import Atom, Symbol
+from intent.types.dtypes import F32, F64
+from intent.types.extent import Atom, Extent, Symbol
 
 Bounds = tuple[float, float]
 """Inclusive, both positive and finite."""
 
 _LEAST, _MOST = 2.0**-100, 2.0**100
 """Products of two bounds within these are normal numbers of f32 and f64."""
+_WIDE: Final = (F32, F64)
+"""Other floats overflow, and integers wrap, long before."""
 _SLACK: Final = 2.0**-20
 """More than any function or conversion here errs by in f32, relative to its result."""
 
 
 def fixed_extents(program: ph.Program) -> dict[Atom, int]:
     """The symbols that are one number in every launch of the program."""
-    return {
-        atom: guard.bound
-        for guard in program.guards
-        if guard.kind == "equal"
-        for atom in guard.extent.atoms()
-        if isinstance(atom, Symbol) and str(guard.extent) == atom.name
-    }
+    fixed: dict[Atom, int] = {}
+    for guard in program.guards:
+        match guard:
+            case ph.Guard(kind="equal", extent=Extent(terms=(((Symbol() as symbol,), 1),))):
+                fixed[symbol] = guard.bound
+    return fixed
 
 
 def positive(known: Known, fixed: Mapping[Atom, int], value: ph.Fragment) -> Bounds | None:
@@ -39,20 +41,17 @@ def positive(known: Known, fixed: Mapping[Atom, int], value: ph.Fragment) -> Bou
 
 
 def _bounds(known: Known, fixed: Mapping[Atom, int], value: ph.Fragment) -> Bounds | None:
-    op = known.definition.get(value.id)
-    if isinstance(op, ph.Constant):
-        return (float(op.value), float(op.value)) if op.value > 0 else None
-    if isinstance(op, ph.LaunchValue):
-        return _of_extent(op, fixed)
-    if value.dtype.is_float and value.dtype.bits < 32:
-        return None
-    if isinstance(op, ph.Cast) and value.dtype.is_float:
-        return _widened(positive(known, fixed, op.value))
-    if not isinstance(op, ph.Pointwise) or op.fn not in _FUNCTIONS or not value.dtype.is_float:
-        return None
-    operands = [positive(known, fixed, f) for f in op.operands]
-    given = [b for b in operands if b is not None]
-    return _widened(_of_function(op.fn, given)) if len(given) == len(operands) else None
+    match known.definition.get(value.id):
+        case ph.Constant(value=number):
+            return (float(number), float(number)) if number > 0 else None
+        case ph.LaunchValue() as op:
+            return _of_extent(op, fixed)
+        case ph.Cast(value=inner) if value.dtype in _WIDE:
+            return _widened(positive(known, fixed, inner))
+        case ph.Pointwise(fn="mul" | "div" | "sqrt" | "rsqrt") as op if value.dtype in _WIDE:
+            given = [b for f in op.operands if (b := positive(known, fixed, f)) is not None]
+            return _widened(_of_function(op.fn, given)) if len(given) == len(op.operands) else None
+    return None
 
 
 def _of_extent(op: ph.LaunchValue, fixed: Mapping[Atom, int]) -> Bounds | None:
@@ -60,9 +59,6 @@ def _of_extent(op: ph.LaunchValue, fixed: Mapping[Atom, int]) -> Bounds | None:
         return None
     number = op.extent.evaluate(dict(fixed))
     return (number, number) if number > 0 else None
-
-
-_FUNCTIONS: Final = ("mul", "div", "sqrt", "rsqrt")
 
 
 def _of_function(fn: str, given: list[Bounds]) -> Bounds:

@@ -12,14 +12,14 @@ before the loop begins.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 
 from intent import physical as ph
 from intent.passes.building import Builder
 from intent.passes.permissions import Permissions
 from intent.passes.rewriting import rewrite_regions
-from intent.physical.walk import operands_of, regions_of, walk
+from intent.passes.uses import users_in
+from intent.physical.walk import walk
 
 
 def starting(program: ph.Program, permissions: Permissions) -> ph.Program:
@@ -31,29 +31,31 @@ def starting(program: ph.Program, permissions: Permissions) -> ph.Program:
 def _started(b: Builder, region: ph.Region) -> ph.Region | None:
     if not any(isinstance(op, ph.Contract) for op in walk(region)):
         return None
-    uses = _uses(region)
+    users = users_in(region)
     place = {r.id: k for k, op in enumerate(region.ops) for r in op.results}
     for at, op in enumerate(region.ops):
-        if not isinstance(op, ph.Pointwise) or op.fn != "add":
-            continue
-        for k in (0, 1):
-            product, added = op.operands[k], op.operands[1 - k]
+        match op:
+            case ph.Pointwise(fn="add", operands=(left, right)):
+                sides = ((left, right), (right, left))
+            case _:
+                continue
+        for product, added in sides:
             made = place.get(product.id)
-            if made is None or uses[product.id] > 1 or added.dims != product.dims:
+            if made is None or len(users[product.id]) > 1 or added.dims != product.dims:
                 continue
-            source = region.ops[made]
             ops = list(region.ops)
-            if isinstance(source, ph.Contract) and source.accumulator is None:
-                ops[at] = replace(source, results=op.results, accumulator=added, origin=op.origin)
-                del ops[made]
-            elif isinstance(source, ph.Loop) and place.get(added.id, -1) < made:
-                loop = _from(b, source, product, added, op.result)
-                if loop is None:
+            match region.ops[made]:
+                case ph.Contract(accumulator=None) as source:
+                    ops[at] = replace(source, results=op.results, accumulator=added, origin=op.origin)
+                    del ops[made]
+                case ph.Loop() as source if place.get(added.id, -1) < made:
+                    loop = _from(b, source, product, added, op.result)
+                    if loop is None:
+                        continue
+                    ops[made] = loop
+                    del ops[at]
+                case _:
                     continue
-                ops[made] = loop
-                del ops[at]
-            else:
-                continue
             return replace(region, ops=tuple(ops))
     return None
 
@@ -73,22 +75,12 @@ def _from(
 def _accumulates(loop: ph.Loop, k: int) -> bool:
     """Whether all that becomes of a carry is that contractions add to it."""
     carry, result = loop.body.args[k + 1], loop.body.yields[k]
-    if _uses(loop.body)[carry.id] != 1:
+    if len(users_in(loop.body)[carry.id]) != 1:
         return False
-    op = next((op for op in loop.body.ops if result in op.results), None)
-    if isinstance(op, ph.Contract):
-        return op.accumulator == carry
-    if isinstance(op, ph.Loop) and not op.summary:
-        j = op.results.index(result)
-        return op.inits[j] == carry and _accumulates(op, j)
+    match next((op for op in loop.body.ops if result in op.results), None):
+        case ph.Contract(accumulator=start):
+            return start == carry
+        case ph.Loop(summary=()) as inner:
+            j = inner.results.index(result)
+            return inner.inits[j] == carry and _accumulates(inner, j)
     return False
-
-
-def _uses(region: ph.Region) -> Counter[int]:
-    """How often each value is read in a region and in the ones inside."""
-    found: Counter[int] = Counter(f.id for f in region.yields)
-    for op in walk(region):
-        found.update(f.id for f in operands_of(op))
-        for inner in regions_of(op):
-            found.update(f.id for f in inner.yields)
-    return found

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from intent.kir.roles import named, read
+from intent.kir.roles import flattened, named, read
 from intent.physical.fragment import Buffer, Fragment, Region, Resource
 from intent.physical.ops import Op
 from intent.physical.program import Program
@@ -27,6 +27,19 @@ def regions_of(op: Op) -> Iterator[Region]:
     for name in named(type(op), "region"):
         if (value := getattr(op, name)) is not None:
             yield value
+
+
+def within(op: Op) -> tuple[Op, ...]:
+    """The operation and every one inside of it, outer before inner."""
+    return flattened((op,))
+
+
+def reads_of(op: Op) -> Iterator[Fragment]:
+    """Every fragment that the operation and those inside of it read, what its regions yield included."""
+    for inner in within(op):
+        yield from operands_of(inner)
+        for region in regions_of(inner):
+            yield from region.yields
 
 
 def map_regions(op: Op, change: Callable[[Region], Region]) -> Op:
