@@ -98,6 +98,13 @@ def test_a_name_of_another_language_says_what_to_write():
     assert "compare_exchange" in caught.value.fix
 
 
+@pytest.mark.parametrize("name", ["print", "sorted_by", "argbest"])
+def test_a_name_that_resembles_nothing_is_not_taken_for_another(name):
+    with pytest.raises((UnknownIntrinsic, RemovedConstruct)) as caught:
+        getattr(I, name)
+    assert "did you mean" not in caught.value.fix
+
+
 @pytest.mark.parametrize("name", I.REMOVED)
 def test_removed_names_do_not_exist_and_say_something(name):
     assert name not in INTRINSICS

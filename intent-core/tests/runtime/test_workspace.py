@@ -71,3 +71,48 @@ def test_a_large_workspace_is_kept_where_some_of_it_has_to_be_zero():
         space = Workspace(size=large, offsets={1: 0}, zeroed=zeroed)
         first = spaces.get(space, NumpyLibrary(), "cpu", 0)
         assert (spaces.get(space, NumpyLibrary(), "cpu", 0) is first) == kept
+
+
+@intent.kernel
+def ends_of_rows(x: I.In[I.i32, ("N",)], y: I.InOut[I.i32, ("N",)]):
+    """One of the buffers has no elements where N is 3."""
+    N = x.shape[0]
+    steps = I.buffer((N - 1,), I.i32)
+    wide = I.buffer((N - 3,), I.i32)
+    for i in I.parallel(range(1, N)):
+        steps[i - 1] = x[i] - x[i - 1]
+    for i in I.parallel(range(3, N)):
+        wide[i - 3] = x[i] - x[i - 3]
+    for i in I.parallel(range(3, N)):
+        y[i] = steps[N - 1 - i] * 10 + wide[N - 1 - i]
+
+
+def test_a_buffer_may_have_no_elements():
+    artifact = intent.compile(ends_of_rows, provider="reference")
+    for n in (3, 4, 6):
+        x = np.arange(n, dtype=np.int32) ** 2
+        y = np.full_like(x, -1)
+        artifact(x, y)
+        assert np.array_equal(y[3:], np.diff(x)[: n - 3][::-1] * 10 + (x[3:] - x[: n - 3])[::-1])
+
+
+@intent.kernel
+def eliminated(a: I.InOut[I.f64, ("N", "N")], b: I.InOut[I.f64, ("N", "R")]):
+    """The compiler's own buffers hold what lies below a row: at most N - 1 rows, which is -1 where N is 0."""
+    N = a.shape[0]
+    line = I.domain(0, N)
+    for k in range(N):
+        below = line[k + 1 : N]
+        factors = a[below, k] / a[k, k]
+        b[below, :] = b[below, :] - I.outer(factors, b[k, :])
+        a[below, :] = a[below, :] - I.outer(factors, a[k, :])
+
+
+def test_what_is_left_of_an_empty_axis_takes_no_memory():
+    artifact = intent.compile(eliminated, provider="reference")
+    program = artifact.program
+    assert any("N - 1" in str(b.shape) or "N*R - R" in str(b.shape) for b in program.workspace)
+    for n, r in ((0, 3), (1, 2), (3, 1000)):
+        space = layout(program, {Symbol("N"): n, Symbol("R"): r}, 1)
+        assert all(0 <= offset <= space.size for offset in space.offsets.values())
+    artifact(np.zeros((0, 0)), np.zeros((0, 3)))

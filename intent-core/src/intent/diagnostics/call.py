@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Unpack
 
@@ -268,7 +269,7 @@ class LaunchCondition(IntentError):
         super().__init__(
             f"this call violates '{condition.replace('$', '')}', which {needed_by} needs",
             seen={name: value for name, value in found.items() if name != str(value)},
-            fix="pass arguments that satisfy the condition",
+            fix=_satisfying(condition.replace("$", "")),
             **where,
         )
 
@@ -286,3 +287,15 @@ class UnknownArgument(IntentError):
             fix=f"pass {listing(known)}" if known else "call it without arguments",
             **where,
         )
+
+
+def _satisfying(condition: str) -> str:
+    """What to do about a condition of a call, in terms of the author's symbols where it compares two of them."""
+    equal = re.fullmatch(r"(\w+) == (\w+)((?: or \w+ == 1)*)", condition)
+    if equal is None or equal[1].isdecimal() or equal[2].isdecimal():
+        return "pass arguments that satisfy the condition"
+    one = ", or one of them is 1" if equal[3] else ""
+    return (
+        f"pass arrays whose {equal[1]} and {equal[2]} are equal{one}; "
+        "if they always are, write one symbol in both shapes"
+    )

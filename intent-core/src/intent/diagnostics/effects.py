@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 from typing import Unpack
 
@@ -134,10 +135,13 @@ class InvalidOrder(IntentError):
 
     def __init__(self, operation: str, order: object, allowed: Iterable[str], **where: Unpack[Where]) -> None:
         allowed = tuple(allowed)
+        # Orders that other languages add are stronger than what is wanted here: the strongest keeps their promise.
+        close = difflib.get_close_matches(str(order), allowed, n=1, cutoff=0.6)
         super().__init__(
             f"I.atomic.{operation} has no order {order!r}",
             seen={"its orders": ", ".join(allowed)},
-            fix=f'write order="{allowed[0]}"',
+            fix=f'write order="{close[0] if close else allowed[-1]}"'
+            + ("" if close else ", the strongest that it has"),
             **where,
         )
 

@@ -5,18 +5,22 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 __all__ = ["did_you_mean", "dtype_word", "listing", "plural", "shape_text"]
+
+_CLOSE: Final = 0.7
+"""How alike a name has to be: at 0.6 'print' is close to 'InOut'."""
 
 
 def did_you_mean(name: str, known: Iterable[str], *, prefix: str = "") -> str | None:
     """``did you mean ...?`` with the closest of ``known``, or None when nothing is close."""
     choices = list(known)
     close = [choice for choice in choices if choice.lower() == name.lower()]
-    close = close or difflib.get_close_matches(name, choices, n=1, cutoff=0.6)
+    close = close or difflib.get_close_matches(name, choices, n=1, cutoff=_CLOSE)
     if not close:
         folded = {choice.lower().rsplit(".", 1)[-1]: choice for choice in choices}
-        close = [folded[c] for c in difflib.get_close_matches(name.lower(), list(folded), n=1, cutoff=0.6)]
+        close = [folded[c] for c in difflib.get_close_matches(name.lower(), list(folded), n=1, cutoff=_CLOSE)]
     return f"did you mean {prefix}{close[0]}?" if close else None
 
 

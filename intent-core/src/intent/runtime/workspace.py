@@ -46,7 +46,8 @@ def layout(program: Program, env: Mapping[Atom, int], length: int) -> Workspace:
         offsets[buffer.id] = size
         elements = 1 if buffer.scope == "invocation" else length
         for extent in buffer.shape:
-            elements *= value_of(extent, env, needed_by=f"buffer '{buffer.name}'")
+            # What is left of an empty axis, N - 1 rows of none, has no elements: others begin where it does.
+            elements *= max(value_of(extent, env, needed_by=f"buffer '{buffer.name}'"), 0)
         size += elements * buffer.dtype.bytes
         zeroed = size if buffer.role == "arrival" else zeroed
     return Workspace(size=size, zeroed=zeroed, offsets=offsets)

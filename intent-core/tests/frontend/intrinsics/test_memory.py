@@ -252,6 +252,11 @@ def misspelt_order(c: I.InOut[I.i32, (1,)]):
 
 
 @intent.kernel
+def sequential_order(c: I.InOut[I.i32, (1,)]):
+    I.atomic.add(c[0], 1, order="seq_cst")
+
+
+@intent.kernel
 def bits_of_floats(c: I.InOut[I.f32, (1,)]):
     I.atomic.xor(c[0], 1.0)
 
@@ -289,6 +294,26 @@ def offsets_of_rank_two(x: I.In[I.f32, ("N",)], o: I.In[I.i32, ("G", 2)], y: I.O
         y[g] = I.reduce.sum(x[groups[g]], axis=0)
 
 
+@intent.kernel
+def members_of_a_number(x: I.In[I.f32, ("N",)], o: I.In[I.i32, ("G",)], y: I.Out[I.f32, ("N",)]):
+    groups = I.ragged(outer=I.domain(0, o.shape[0] - 1), members=I.domain(0, x.shape[0]), offsets=o)
+    for g in I.parallel(groups.outer):
+        for m in I.parallel(I.members(g)):
+            y[m] = x[m]
+
+
+@intent.kernel
+def groups_as_a_domain(x: I.In[I.f32, ("N",)], o: I.In[I.i32, ("G",)], y: I.Out[I.f32, ("N",)]):
+    groups = I.ragged(outer=I.domain(0, o.shape[0] - 1), members=I.domain(0, x.shape[0]), offsets=o)
+    for g in I.parallel(groups):
+        y[groups[g]] = x[groups[g]]
+
+
+def test_what_to_write_for_groups(refused):
+    assert "groups[g]" in refused(members_of_a_number, WrongKind).fix
+    assert "groups.outer" in refused(groups_as_a_domain, WrongKind).fix
+
+
 @pytest.mark.parametrize(
     ("kernel", "error"),
     [
@@ -317,3 +342,7 @@ def test_refused(refused, kernel, error):
 
 def test_a_misspelt_order_is_corrected(refused):
     assert "relaxed" in refused(misspelt_order, InvalidOrder).fix
+
+
+def test_an_order_of_another_language_is_answered_with_the_strongest(refused):
+    assert "acq_rel" in refused(sequential_order, InvalidOrder).fix

@@ -185,11 +185,18 @@ class Call:
 
     # -- errors
 
-    def wrong_kind(self, parameter: str, expected: str, *, found: str | None = None) -> WrongKind:
+    def wrong_kind(
+        self, parameter: str, expected: str, *, found: str | None = None, fix: str | None = None
+    ) -> WrongKind:
         """The error for an argument of another kind than expected."""
         described = found or _described(self.front(parameter))
         return WrongKind(
-            self.what, expected=expected, found=described, argument=f"{parameter}=", span=self.builder.span
+            self.what,
+            expected=expected,
+            found=described,
+            argument=f"{parameter}=",
+            fix=fix,
+            span=self.builder.span,
         )
 
     def _integer(self, parameter: str, front: FrontValue) -> int:

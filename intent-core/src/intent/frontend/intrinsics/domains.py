@@ -57,7 +57,13 @@ def _per_region(
     def component(front: FrontValue) -> FrontValue:
         region = front.positions if isinstance(front, RaggedGroup) else front
         if not isinstance(region, Domain):
-            raise call.wrong_kind(parameter, "a domain or subregion", found=front.describe())
+            text = call.text(parameter)
+            fix = (
+                f"write {text}.outer for the groups, {text}[g] for the members of one"
+                if isinstance(front, Ragged)
+                else None
+            )
+            raise call.wrong_kind(parameter, "a domain or subregion", found=front.describe(), fix=fix)
         found = of(region)
         if mapped and isinstance(front, RaggedGroup) and isinstance(found, Domain):
             return replace(front, positions=found)
@@ -108,7 +114,11 @@ def _members(call: Call) -> FrontValue:
     if isinstance(region, Domain):
         return call.builder.indices(region)
     if not isinstance(region, RaggedGroup):
-        raise call.wrong_kind("region", "one group of a ragged relation, groups[g]")
+        text = call.text("region")
+        group = (
+            f"{text}[g]" if isinstance(region, Ragged) else f"groups[{text}], where groups = I.ragged(...)"
+        )
+        raise call.wrong_kind("region", "one group of a ragged relation", fix=f"pass {group}")
     return call.builder.members(region)
 
 

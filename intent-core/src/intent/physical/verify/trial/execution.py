@@ -115,6 +115,8 @@ def _load(m: Machine, op: ph.Load) -> Made:
         _remember(m, op, number, valid)
     if bool(np.all(valid)):
         return (flat[number],)
+    if flat.size == 0:  # a buffer of N - 1 elements where N is 1
+        flat = np.zeros(1, flat.dtype)
     return (np.where(valid, flat[np.where(valid, number, 0)], fill),)
 
 
