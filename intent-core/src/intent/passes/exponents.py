@@ -97,7 +97,7 @@ class Exponents:
         for j, k in product((0, 1), (0, 1)):
             if not same_value(self.b.known, left[j], right[k]):
                 continue
-            if empty is None or positive_constant(self.b.known, left[j]):
+            if empty is None or positive_constant(self.b.known, left[j]) is not None:
                 inner = self._joined(left[1 - j], right[1 - k], empty)
                 if inner is not None:
                     return self.b.pointwise("mul", inner, left[j])

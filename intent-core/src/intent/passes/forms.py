@@ -66,10 +66,10 @@ def same_value(known: Known, a: ph.Fragment, b: ph.Fragment) -> bool:
     return a == b or (constant is not None and constant == known.value(b))
 
 
-def positive_constant(known: Known, value: ph.Fragment) -> bool:
-    """Whether a value is one constant greater than 0 on all lanes."""
+def positive_constant(known: Known, value: ph.Fragment) -> float | None:
+    """The constant that a value is on all lanes, if it is greater than 0."""
     constant = known.value(value)
-    return constant is not None and constant > 0
+    return float(constant) if constant is not None and constant > 0 else None
 
 
 def function(op: ph.Op | None) -> tuple[str, bool, bool] | None:

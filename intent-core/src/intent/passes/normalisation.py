@@ -71,5 +71,5 @@ def rescaled(b: Builder, s: Sum, x: ph.Fragment, safe: ph.Fragment) -> ph.Fragme
     """By what a sum over exponentials of differences from ``x`` is multiplied to be one from ``safe``."""
     like, scale = s.shares.exponentials[0], s.shares.scales[0]
     gap = b.pointwise("sub", x, safe)
-    gap = gap if scale is None else b.pointwise("mul", gap, scale)
+    gap = gap if scale == 1 else b.pointwise("mul", gap, b.constant(scale, gap.dtype))
     return b.pointwise(like.fn, gap, approximate=like.approximate, flush_to_zero=like.flush_to_zero)

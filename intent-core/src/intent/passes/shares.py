@@ -59,7 +59,8 @@ class Shares:
     """The differences ``x - m`` under exponentials."""
     exponentials: list[ph.Pointwise] = field(default_factory=list)
     masks: list[ph.Fragment] = field(default_factory=list)
-    scales: list[ph.Fragment | None] = field(default_factory=list)
+    scales: list[float] = field(default_factory=list)
+    """The positive constants that the differences are multiplied by."""
 
     def __post_init__(self) -> None:
         self._inside = {r.id for op in walk(self.loop.body) for r in op.results}
@@ -139,13 +140,13 @@ class Shares:
 
     def _difference(self, op: ph.Pointwise) -> bool:
         """Whether the exponential is of ``x - m`` or a positive constant times that."""
-        (exponent,), scale = op.operands, None
+        (exponent,), scale = op.operands, 1.0
         match self.b.known.definition.get(exponent.id):
-            case ph.Pointwise(fn="mul", operands=operands):
-                for k in (0, 1):
-                    if positive_constant(self.b.known, operands[k]):
-                        scale, exponent = operands[k], operands[1 - k]
-                        break
+            case ph.Pointwise(fn="mul", operands=(a, b)):
+                for rest, factor in ((a, b), (b, a)):
+                    constant = positive_constant(self.b.known, factor)
+                    if constant is not None:
+                        exponent, scale = rest, constant
         match self.b.known.definition.get(exponent.id):
             case ph.Pointwise(fn="sub", operands=(x, m)) as gap if m.id in self.peaks:
                 if self.degree(x) == FREE:
