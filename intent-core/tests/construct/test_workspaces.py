@@ -142,3 +142,44 @@ def test_where_the_inner_points_stay_inside_the_buffer_is_private():
     outer = type(plan)(groups=(type(group)(instance=group.instance[:1]),))
     (buffer,) = construct(lowered, outer, analysis).workspace
     assert (buffer.scope, [str(e) for e in buffer.shape]) == ("program", ["N"])
+
+
+@intent.kernel
+def windows(x: I.In[I.i32, ("N",)], offsets: I.In[I.i32, ("P",)], y: I.InOut[I.i32, ("N",)]):
+    for g in range(offsets.shape[0] - 1):
+        window = I.domain(0, x.shape[0])[offsets[g] : offsets[g + 1]]
+        values = x[window]
+        own = I.buffer((values.shape[0],), I.i32, init=1)
+        for k, j in I.enumerate(window):
+            own[k] = own[k] + x[j]
+        y[window] = y[I.indices(window)] + own[...]
+
+
+@intent.kernel
+def windows_in_place(offsets: I.In[I.i32, ("P",)], y: I.InOut[I.i32, ("N",)]):
+    for g in range(offsets.shape[0] - 1):
+        window = I.domain(0, y.shape[0])[offsets[g] : offsets[g + 1]]
+        y[window] = y[window] + 2
+
+
+@pytest.mark.parametrize("offsets", [[0, 2, 5], [0, 0, 5], [0, 9, 9], [2, 7, 0]])
+@pytest.mark.parametrize("kernel", [windows, windows_in_place])
+def test_windows_that_data_makes_too_long_stay_inside_of_their_buffers(kernel, offsets):
+    """Such data breaks a rule, and has no right result; but no access leaves what it is in."""
+    lowered = lower(kernel)
+    analysis, rng = analyze(lowered), np.random.default_rng(3)
+    extents = {"N": 5, "P": 3}
+    for number in range(5):
+        plan = (
+            minimal_plan(analysis, CAPABILITIES, extents)
+            if number == 0
+            else random_plan(analysis, CAPABILITIES, rng, extents)
+        )
+        program = construct(lowered, plan, analysis)
+        verify(program, lowered)
+        views = {"x": np.arange(5, dtype=np.int32), "y": np.full(5, 7, np.int32)}
+        wanted = views["y"] + (views["x"] + 1 if kernel is windows else 2)
+        given = {v.name: views.get(v.name, np.array(offsets, np.int32)) for v in lowered.views}
+        execute(program, given, {}, extents)
+        if offsets[-1] == max(offsets) <= 5:
+            np.testing.assert_array_equal(views["y"], wanted)

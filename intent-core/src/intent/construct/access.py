@@ -8,7 +8,7 @@ from intent import kir
 from intent import physical as ph
 from intent.construct.context import Context, Place, rule
 from intent.construct.frame import Frame
-from intent.construct.inside import inside
+from intent.construct.inside import in_room, inside
 from intent.construct.point import Point, members_of
 from intent.types import DType, Extent
 from intent.types.extent import const
@@ -49,11 +49,13 @@ def address(
     frame: Frame,
     valid: kir.Value | None = None,
     active: frozenset[ph.Fragment] = frozenset(),
+    *,
+    memory: bool = True,
 ) -> Address:
     """Evaluate a relation at a point of its result axes.
 
     ``valid`` is the author's predicate and ``active`` what else guards the access: where they say that a coordinate
-    is inside, no guard says it again.
+    is inside, no guard says it again. ``memory``: it is one of something that lies somewhere, not of a value.
     """
     points = [
         c.evaluate(
@@ -73,6 +75,9 @@ def address(
         proof, tests = inside(c, point, shape[k], frame, tested | members)
         if tests and k < len(assumed) and assumed[k]:
             proof, tests, promised = ph.ASSUMED, frozenset(), True
+        room, more = in_room(c, point, shape[k]) if memory else (proof, frozenset())
+        if more:
+            proof, tests = room, tests | more
         proofs.append(proof)
         guards |= tests
     return Address(tuple(points), tuple(proofs), frozenset(guards), tested, promised)
@@ -127,7 +132,7 @@ def load(c: Context, op: kir.Load, index: int, at: At, frame: Frame) -> Point:
 @rule(kir.Gather)
 def gather(c: Context, op: kir.Gather, index: int, at: At, frame: Frame) -> Point:
     """Selection from a value: the source evaluated at the relation's coordinates."""
-    where = address(c, op.relation, op.source.shape, (), at, frame, op.valid)
+    where = address(c, op.relation, op.source.shape, (), at, frame, op.valid, memory=False)
     tests = where.guards
     fill: ph.Fragment | None = None
     if op.valid is not None:

@@ -15,6 +15,7 @@ from intent import physical as ph
 from intent.construct.context import Context
 from intent.construct.frame import Frame
 from intent.construct.groups import Group
+from intent.construct.inside import in_room
 from intent.construct.ownership import Owned
 from intent.construct.plan import Inner
 from intent.construct.point import Point, members_of
@@ -101,7 +102,8 @@ def _initialise(c: Context, op: kir.BufferAlloc, own: Mapping[int, Point], frame
             axes.append((k, f"{op.buffer.name}_{k}", e, Inner(mode="serial", size=32 if last else 1)))
     walked = walk_axes(c, axes, own.values(), frame)
     at = tuple({**walked.points, **own}[k] for k in range(op.buffer.rank))
-    guards = frame.active | members_of((*owner, *at))
+    rooms = [in_room(c, p, e) for p, e in zip(at, op.buffer.shape, strict=True)]
+    guards = frame.active.union(members_of((*owner, *at)), *(tests for _, tests in rooms))
     value = c.evaluate(op.init, at if op.init.rank else (), frame).fragment
     coordinates = (*(p.fragment for p in owner), *(p.fragment for p in at))
     payload: dict[str, Any] = {
@@ -111,7 +113,8 @@ def _initialise(c: Context, op: kir.BufferAlloc, own: Mapping[int, Point], frame
         "valid": c.emitter.conjunction(guards),
     }
     dims = c.emitter.order.sort((*frame.lanes, *(d for f in coordinates for d in f.dims)))
-    c.emitter.effect(ph.Store, **payload, dims=dims, proofs=tuple(ph.REGION for _ in coordinates))
+    proofs = (*(ph.REGION for _ in owner), *(proof for proof, _ in rooms))
+    c.emitter.effect(ph.Store, **payload, dims=dims, proofs=proofs)
     for loop in reversed(walked.loops):
         close_loop(c, loop, (), ())
     c.wrote(key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 
 from intent import kir
 from intent.construct.facts import Facts
@@ -21,6 +22,8 @@ class UpperBounds:
     5. What is not negative takes away nothing or something: ``N - p*p <= N``.
     6. A domain whose members all index an axis has at most as many as that axis (see :mod:`intent.construct.indexing`).
     7. A term ``max(a, b)`` with a positive coefficient is at most the larger one of bounds of both.
+
+    Data that breaks the rules of the language may break bounds by rules 3 and 6, and no others.
     """
 
     def __init__(self, kernel: kir.Kernel, facts: Facts) -> None:
@@ -33,6 +36,14 @@ class UpperBounds:
                 self.parents.setdefault(domain.extent, parent)
         for extent, axis in indexed_axes(kernel):
             self.parents.setdefault(extent, axis)
+
+    def sure(self, e: Extent) -> bool:
+        """Whether ``e`` is at most ``of(e)`` for any data: not only where subregions and indices keep to the rules."""
+        if e.launch_visible:
+            return True
+        alone = copy(self)
+        alone.parents = {}
+        return alone.of(e) == self.of(e)
 
     def of(self, e: Extent, depth: int = 6) -> Extent | None:
         """A launch-visible extent that ``e`` cannot exceed, or None. The tightest constant wins."""

@@ -174,14 +174,16 @@ class Context:
 
     # -- extents -------------------------------------------------------------------------------------------------
 
+    def launch_value(self, e: Extent) -> ph.Fragment:
+        """The value of an extent expression that the launch decides."""
+        if e.const is not None:
+            return self.emitter.index(e.const)
+        return self.emitter.emit(ph.LaunchValue, ((INDEX, ()),), extent=e, name="")[0]
+
     def extent(self, e: Extent, frame: Frame) -> Point:
         """The value of an extent expression."""
-        if e.const is not None:
-            return Point(self.emitter.index(e.const), low=e, high=e)
         if e.launch_visible:
-            return Point(
-                self.emitter.emit(ph.LaunchValue, ((INDEX, ()),), extent=e, name="")[0], low=e, high=e
-            )
+            return Point(self.launch_value(e), low=e, high=e)
         total: ph.Fragment | None = None
         members: frozenset[ph.Fragment] = frozenset()
         for monomial, k in e.terms:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from intent import kir
 from intent import physical as ph
 from intent.construct.context import Context
 from intent.construct.emission import Scope
 from intent.construct.frame import Frame
+from intent.construct.inside import in_room
 from intent.construct.point import Point, members_of
 from intent.diagnostics import PlanError
 from intent.types import DType, Extent
@@ -19,10 +20,14 @@ from intent.types.extent import const
 
 @dataclass(frozen=True)
 class Held:
-    """One value in a buffer of shape (lanes of the owner..., held axes...)."""
+    """One value in a buffer of shape (lanes of the owner..., held axes...).
+
+    ``extents``: of the held axes in the kernel, whose room in the buffer is what bounds them.
+    """
 
     buffer: ph.Buffer
     lanes: tuple[ph.Dim, ...]
+    extents: tuple[Extent, ...]
 
     @classmethod
     def allocate(
@@ -48,22 +53,22 @@ class Held:
         inner, c.emitter.current = c.emitter.current, scope or c.holding
         held = cls.begin(c, value.dtype, lanes, tuple(shape), name)
         c.emitter.current = inner
-        return held
+        return replace(held, extents=extents)
 
     @classmethod
     def begin(
         cls, c: Context, dtype: DType, lanes: tuple[ph.Dim, ...], shape: tuple[Extent, ...], name: str
     ) -> Held:
         """A fresh buffer in the current scope, ``shape`` elements for every lane of the owner."""
-        shape = (*(const(d.size) for d in lanes), *shape)
-        buffer = ph.Buffer(id=c.next_buffer(), name=name, dtype=dtype, shape=shape)
+        room = (*(const(d.size) for d in lanes), *shape)
+        buffer = ph.Buffer(id=c.next_buffer(), name=name, dtype=dtype, shape=room)
         c.workspace.append(buffer)
         c.emitter.effect(ph.BufferAlloc, buffer=buffer)
         if c.emitter.current.depth:
             # The storage is the one of the pass before, whose reads by other lanes must be over.
             c.emitter.effect(ph.Fence, target=buffer)
         c.hold_scopes[buffer.id] = c.emitter.current
-        return cls(buffer, lanes)
+        return cls(buffer, lanes, shape)
 
     def owner(self, c: Context) -> tuple[ph.Fragment, ...]:
         """The leading coordinates: the owner's lanes."""
@@ -74,27 +79,36 @@ class Held:
 
     def write(self, c: Context, value: ph.Fragment, *along: Point) -> None:
         """Store ``value`` at ``along``, one element per lane of the owner."""
+        proofs, tests = self._inside(c, along)
         c.emitter.effect(
             ph.Store,
             target=self.buffer,
             coordinates=self._coordinates(c, along),
             value=value,
-            valid=c.emitter.conjunction(members_of(along)),
+            valid=c.emitter.conjunction(members_of(along) | tests),
             dims=c.emitter.order.sort((*self.lanes, *(d for p in along for d in p.fragment.dims))),
-            proofs=tuple(ph.REGION for _ in self.buffer.shape),
+            proofs=(*(ph.REGION for _ in self.lanes), *proofs),
         )
+
+    def _inside(
+        self, c: Context, along: tuple[Point, ...]
+    ) -> tuple[tuple[ph.Proof, ...], frozenset[ph.Fragment]]:
+        """Why coordinates that run over the held axes have elements, and the tests of it."""
+        found = [in_room(c, p, e) for p, e in zip(along, self.extents, strict=True)]
+        return tuple(proof for proof, _ in found), frozenset().union(*(tests for _, tests in found))
 
     def settle(self, c: Context) -> None:
         """Make the writes of all lanes visible to all lanes."""
         c.emitter.effect(ph.Fence, target=self.buffer)
 
-    def read(self, c: Context, *along: Point, proof: ph.Proof = ph.REGION) -> ph.Fragment:
+    def read(self, c: Context, *along: Point, proof: ph.Proof | None = None) -> ph.Fragment:
         """The value at coordinates ``along`` of the held axes, for the owner's lanes.
 
-        ``proof`` says why these coordinates are in bounds.
+        ``proof`` says why these coordinates are in bounds where they do not run over the held axes.
         """
         coordinates = self._coordinates(c, along)
-        mask = c.emitter.conjunction(members_of(along))
+        proofs, tests = self._inside(c, along)
+        mask = c.emitter.conjunction(members_of(along) | tests)
         dims = c.emitter.union((*coordinates, *([mask] if mask is not None else [])))
         return c.emitter.emit(
             ph.Load,
@@ -102,7 +116,7 @@ class Held:
             source=self.buffer,
             coordinates=coordinates,
             valid=mask,
-            proofs=(*(ph.REGION for _ in self.lanes), *(proof for _ in along)),
+            proofs=(*(ph.REGION for _ in self.lanes), *(proof or own for own in proofs)),
             name=self.buffer.name,
             least=c.hold_scopes[self.buffer.id],
         )[0]

@@ -49,6 +49,17 @@ def inside(
     return ph.GUARD, frozenset(tests)
 
 
+def in_room(c: Context, point: Point, extent: Extent) -> tuple[ph.Proof, frozenset[ph.Fragment]]:
+    """The same for a coordinate that runs over an axis of a buffer, which has room for what bounds the axis.
+
+    Data that breaks the rules of subregions may have more members than that; those beyond have no element.
+    """
+    room = c.analysis.upper_bound(extent)
+    if room is None or c.analysis.bounds.sure(extent):
+        return ph.REGION, frozenset()
+    return ph.GUARD, frozenset({c.emitter.compare("lt", point.fragment, c.launch_value(room))})
+
+
 def _tests(c: Context, point: Point, extent: Extent, frame: Frame) -> frozenset[ph.Fragment]:
     """That a coordinate is inside its axis, tested on both sides."""
     return frozenset(
