@@ -11,6 +11,7 @@ import pkgutil
 import re
 import sys
 from importlib import import_module
+from math import inf
 from pathlib import Path
 
 from intent.provider.registry import registry
@@ -19,11 +20,12 @@ from intent_testkit.mutants.campaign import Known, drawn, outcomes
 from intent_testkit.mutants.decisions import DECISIONS
 from intent_testkit.mutants.mutant import Mutant
 from intent_testkit.mutants.operators import OPERATORS
-from intent_testkit.mutants.right import load, watch
+from intent_testkit.mutants.right import load
 from intent_testkit.mutants.rooms import ROOMS, Room
 from intent_testkit.mutants.sites import mutants_of
 from intent_testkit.mutants.tally import Tally
 from intent_testkit.mutants.trial import Constructed
+from intent_testkit.mutants.watching import watch
 
 PROVIDER_ROOMS = ("emit", "casts", "spelling")
 SHARED_ROOM = "intent.provider.emission"
@@ -46,7 +48,7 @@ def main() -> int:
         chosen = drawn(mutants, options.each, options.seed)
         tallies.append(Tally(name=name))
         right = _right(name, options)
-        for outcome in outcomes(chosen, right, options.jobs):
+        for outcome in outcomes(chosen, right, options.jobs, begin_within=options.seconds):
             print(tallies[-1].add(outcome), flush=True)
             if options.record:
                 with options.record.open("a", encoding="utf-8") as file:
@@ -64,6 +66,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--each", type=int, default=4, help="mutants per kind of fault (default 4; 0: all)")
     parser.add_argument("--seed", type=int, default=0, help="of the draw (default 0)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time")
+    parser.add_argument(
+        "--seconds", type=float, default=inf, help="begin no mutant of a room after so many; those begun end"
+    )
     parser.add_argument("--only", default="", help="regular expression in a mutant's name")
     parser.add_argument("--names", type=Path, help="only the mutants whose names are the lines of this file")
     parser.add_argument(
@@ -101,10 +106,12 @@ def _right(name: str, options: argparse.Namespace) -> Known:
     kept = options.reach / f"{name}-{options.every}.json" if options.reach else None
     right = None if kept is None else load(kept)
     if right is None:
-        right = watch(room, _modules(name), options.every)
+        right = watch(room, _modules(name), options.every, options.jobs)
         if kept is not None:
             kept.parent.mkdir(parents=True, exist_ok=True)
             right.save(kept)
+    for said in right.failing.values():
+        print(f"left out, it fails without any mutant: {said}", flush=True)
     return Constructed(right=right, room=room, most=options.cases)
 
 

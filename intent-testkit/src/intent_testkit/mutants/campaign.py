@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import resource
-import time
 from collections.abc import Iterable, Iterator, Sequence
-from multiprocessing.connection import Connection, wait
-from multiprocessing.context import ForkProcess
-from typing import Final, Protocol
+from functools import partial
+from math import inf
+from typing import Protocol
 
 import numpy as np
 
+from intent_testkit.mutants.forked import Lost, forked
 from intent_testkit.mutants.mutant import Mutant
 from intent_testkit.mutants.replacing import NotReplaceable
 from intent_testkit.mutants.trial import Outcome
 
 SECONDS, MEMORY = 1500, 6 << 30
 """Time by the clock, and bytes, that one mutant may take."""
-_FORK: Final = multiprocessing.get_context("fork")
 
 
 class Known(Protocol):
@@ -49,48 +47,25 @@ def drawn(mutants: Iterable[Mutant], each: int, seed: int) -> list[Mutant]:
     return [chosen[k] for k in rng.permutation(len(chosen))]
 
 
-def outcomes(mutants: Sequence[Mutant], right: Known, jobs: int) -> Iterator[Outcome]:
-    """Try every mutant, ``jobs`` at a time; in the order in which they end."""
-    waiting = list(reversed(mutants))
-    running: dict[Connection, tuple[ForkProcess, Mutant, float]] = {}
-    while waiting or running:
-        while waiting and len(running) < jobs:
-            mutant = waiting.pop()
-            here, there = _FORK.Pipe(duplex=False)
-            process = _FORK.Process(target=_child, args=(there, mutant, right))
-            process.start()
-            there.close()
-            running[here] = process, mutant, time.monotonic()
-        ended = set(wait(list(running), timeout=1))
-        for here, (process, mutant, began) in list(running.items()):
-            late = time.monotonic() - began > SECONDS
-            if here not in ended and not late:
-                continue
-            del running[here]
-            found = _outcome(here if here in ended else None, mutant, right)
-            if found is not None:
-                yield found
-            process.kill()
-            process.join()
-            here.close()
+def outcomes(
+    mutants: Sequence[Mutant], right: Known, jobs: int, *, begin_within: float = inf
+) -> Iterator[Outcome]:
+    """Try every mutant, ``jobs`` at a time, none begun after ``begin_within`` s; in the order in which they end.
+
+    Faults in code that has run before it could be put in have no outcome.
+    """
+    tried = partial(_tried, right)
+    for mutant, found in forked(mutants, tried, jobs, most=SECONDS, begin_within=begin_within):
+        if isinstance(found, Lost):
+            noticed = "the compiler died" if found is Lost.DIED else f"no end after {SECONDS} s"
+            yield Outcome(mutant=mutant, noticed=noticed, cases=len(right.cases(mutant)))
+        elif found is not None:
+            yield found
 
 
-def _child(there: Connection, mutant: Mutant, right: Known) -> None:
+def _tried(right: Known, mutant: Mutant) -> Outcome | None:
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     try:
-        there.send(right.tried(mutant, right.cases(mutant)))
+        return right.tried(mutant, right.cases(mutant))
     except NotReplaceable:
-        there.send(None)
-    there.close()
-
-
-def _outcome(ended: Connection | None, mutant: Mutant, right: Known) -> Outcome | None:
-    """None for a fault in code that has run before it could be put in."""
-    cases = len(right.cases(mutant))
-    if ended is None:
-        return Outcome(mutant=mutant, noticed=f"no end after {SECONDS} s", cases=cases)
-    try:
-        found: Outcome | None = ended.recv()
-    except EOFError:
-        return Outcome(mutant=mutant, noticed="the compiler died", cases=cases)
-    return found
+        return None

@@ -8,10 +8,8 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
-import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
@@ -21,11 +19,9 @@ from typing import Any, Final
 import intent
 import intent_testkit
 from intent_testkit.cases import ALL
-from intent_testkit.mutants.asked import Asking, watched_conditions
-from intent_testkit.mutants.expense import Expense, together
+from intent_testkit.mutants.expense import Expense
 from intent_testkit.mutants.mutant import Mutant
-from intent_testkit.mutants.rooms import Room
-from intent_testkit.mutants.tested import failures, of_core, watched
+from intent_testkit.mutants.tested import of_core
 from intent_testkit.plans import Compiled
 
 Lines = dict[str, dict[int, list[str]]]
@@ -37,13 +33,15 @@ class Right:
     """``lines``: module -> line -> names of the cases and tests that run it, see :func:`telling_first`.
 
     ``programs``: digests by case; ``expenses``: what all of them cost together. ``mattered``: mutant -> names of the
-    cases and tests in which it matters that the condition is asked that it does not ask.
+    cases and tests in which it matters that the condition is asked that it does not ask. ``failing``: what those tests
+    say that fail although nothing is wrong, and are not asked.
     """
 
     lines: Lines
     programs: dict[str, frozenset[str]]
     expenses: dict[str, Expense]
     mattered: dict[str, list[str]] = field(default_factory=dict)
+    failing: dict[str, str] = field(default_factory=dict)
     compiled: dict[str, Compiled] = field(default_factory=dict)
 
     def cases(self, mutant: Mutant) -> list[str]:
@@ -73,6 +71,7 @@ class Right:
             "programs": programs,
             "expenses": self.expenses,
             "mattered": self.mattered,
+            "failing": self.failing,
         }
         path.write_text(json.dumps(found), encoding="utf-8")
 
@@ -85,7 +84,13 @@ def load(path: Path) -> Right | None:
     lines = {m: {int(k): v for k, v in by_line.items()} for m, by_line in found["lines"].items()}
     programs = {case: frozenset(digests) for case, digests in found["programs"].items()}
     expenses = {case: Counter(counts) for case, counts in found["expenses"].items()}
-    return Right(lines=lines, programs=programs, expenses=expenses, mattered=found["mattered"])
+    return Right(
+        lines=lines,
+        programs=programs,
+        expenses=expenses,
+        mattered=found["mattered"],
+        failing=found["failing"],
+    )
 
 
 def sources() -> str:
@@ -93,59 +98,6 @@ def sources() -> str:
     folders = [Path(str(package.__file__)).parent for package in (intent, intent_testkit)]
     files = sorted(file for folder in (*folders, *map(Path, of_core("."))) for file in folder.rglob("*.py"))
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
-
-
-def watch(room: Room, modules: Sequence[str], every: int = 1) -> Right:
-    """Make every program of each ``every``-th case once, and run the room's tests, watching the lines that run."""
-    files = {file_of(module): module for module in modules}
-    import coverage
-
-    tracer = coverage.Coverage(include=list(files), data_file=None, branch=False)
-    right = Right(lines={}, programs={}, expenses={})
-    seconds: dict[str, float] = {}
-    tracer.start()
-    try:
-        for case in ALL[::every]:
-            tracer.switch_context(case.name)
-            began = time.perf_counter()
-            compiled = right.compiled[case.name] = Compiled(case)
-            all_made = list(room.made(compiled))
-            for made in all_made:
-                if made.digest is None:
-                    made.check()
-            right.programs[case.name] = frozenset(m.digest for m in all_made if m.digest is not None)
-            right.expenses[case.name] = together(m.expense for m in all_made)
-            seconds[case.name] = time.perf_counter() - began
-        tests = of_core(*room.tests)
-        seconds |= watched(tests, tracer.switch_context) if tests else {}
-    finally:
-        tracer.stop()
-    right.lines.update(lines_run(tracer.get_data(), files, seconds))
-    rank = telling_first(right.lines, seconds)
-    with watched_conditions(modules) as asking:
-        _ask(room, right, asking)
-    found = {name: asking.mattered[name] for name in asking.known}
-    right.mattered.update(
-        {name: sorted(names & rank.keys(), key=rank.__getitem__) for name, names in found.items()}
-    )
-    return right
-
-
-def _ask(room: Room, right: Right, asking: Asking) -> None:
-    """The same once more. That all goes well is of no matter now."""
-
-    def begin(name: str) -> None:
-        asking.current = name
-
-    for name in right.programs:
-        begin(name)
-        with suppress(Exception):
-            for made in room.made(right.lowered(name)):
-                if made.digest is None:
-                    made.check()
-    tests = of_core(*room.tests)
-    if tests:
-        failures(tests, begin)
 
 
 def lines_run(data: Any, files: Mapping[str, str], seconds: Mapping[str, float]) -> Lines:

@@ -34,8 +34,9 @@ class _Watching:
         self, before: Callable[[str], object], after: Callable[[str], object], seconds: float
     ) -> None:
         self.before, self.after = before, after
+        self.names: list[str] = []
         self.seconds: dict[str, float] = {}
-        self.failed: list[str] = []
+        self.failed: dict[str, str] = {}
         self._began = 0.0
         self._end = time.process_time() + seconds
         self._root = Path()
@@ -45,27 +46,30 @@ class _Watching:
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self.before(str(self._root / nodeid))
-        self._began = time.perf_counter()
+        self._began = time.process_time()
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
-        self.seconds[str(self._root / nodeid)] = time.perf_counter() - self._began
+        self.seconds[str(self._root / nodeid)] = time.process_time() - self._began
         self.after(str(self._root / nodeid))
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self.names = [str(self._root / item.nodeid) for item in session.items]
 
     def pytest_runtest_protocol(self, item: pytest.Item) -> None:
         if time.process_time() > self._end:
             item.session.shouldstop = "long enough"
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        self._note(report, report.nodeid.split("::")[-1])
+        self._note(report)
 
     def pytest_collectreport(self, report: Any) -> None:
-        self._note(report, report.nodeid)
+        self._note(report)
 
-    def _note(self, report: Any, name: str) -> None:
+    def _note(self, report: Any) -> None:
         if report.failed:
             crash = getattr(report.longrepr, "reprcrash", None)
             said = " ".join(str(getattr(crash, "message", report.longrepr)).split())
-            self.failed.append(f"{name}: {said[:160]}")
+            self.failed[str(self._root / report.nodeid)] = f"{report.nodeid.split('::')[-1]}: {said[:160]}"
 
 
 def watched(
@@ -80,7 +84,7 @@ def watched(
     """
     watching = _run(where, before, provider, after)
     if watching.failed:
-        raise RuntimeError(f"a test fails without any mutant: {watching.failed[0]}")
+        raise RuntimeError(f"a test fails without any mutant: {_first(watching)}")
     return watching.seconds
 
 
@@ -92,12 +96,28 @@ def failure(
 ) -> tuple[str | None, int]:
     """Run some of the tests until one fails, or so much processor time is over; which, and how many were run."""
     watching = _run([*names, "-x"], before, provider, seconds=seconds)
-    return watching.failed[0] if watching.failed else None, len(watching.seconds)
+    return _first(watching), len(watching.seconds)
 
 
-def failures(where: Sequence[str], before: Callable[[str], object]) -> list[str]:
-    """Run every test, and say which failed."""
-    return _run(where, before, "").failed
+def noted(where: Sequence[str], before: Callable[[str], object]) -> tuple[dict[str, float], dict[str, str]]:
+    """Run every test; the seconds of processor time that each took which passed, and what the others said."""
+    watching = _run(where, before, "")
+    passed = {name: took for name, took in watching.seconds.items() if name not in watching.failed}
+    return passed, watching.failed
+
+
+def collected(where: Sequence[str]) -> list[str]:
+    """The names of all tests of files and folders; none for none. Raises RuntimeError if a file cannot be read."""
+    if not where:
+        return []
+    watching = _run([*where, "--collect-only"], lambda _: None, "")
+    if watching.failed:
+        raise RuntimeError(f"tests cannot be collected: {_first(watching)}")
+    return watching.names
+
+
+def _first(watching: _Watching) -> str | None:
+    return next(iter(watching.failed.values()), None)
 
 
 def _run(
