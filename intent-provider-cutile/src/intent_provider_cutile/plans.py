@@ -39,7 +39,7 @@ PLANS: Final = PlanTable(
         ChainTile(rows=64, walked=64, least=64, knobs=settings(num_worker_warps=8)),
         ChainTile(rows=64, walked=128),
     ),
-    exact=MatrixTile(rows=64, columns=64, summed=16, whole=16),
+    exact=MatrixTile(rows=64, columns=64, summed=16, whole=16, knobs=settings(num_worker_warps=8)),
     large=MatrixTile(columns=64, summed=8, whole=8, tiles=132),
     split=MatrixTile(whole=64, knobs=settings(num_worker_warps=8)),
     rows=(

@@ -70,6 +70,8 @@ class Context:
     """Hints of loads of whole tiles (:mod:`intent_provider_cutile.emit.latency`)."""
     ahead: frozenset[int]
     """Loads that the compiler may move out of their loops (:mod:`intent_provider_cutile.emit.ahead`)."""
+    lonely: frozenset[int]
+    """Products that are the only one of their loop (:mod:`intent_provider_cutile.emit.contract`)."""
     program_id: Value | None = None
     tiled: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Name and definition of each view that is read or written in whole tiles."""

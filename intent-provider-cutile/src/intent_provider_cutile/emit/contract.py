@@ -1,7 +1,9 @@
 """Contractions: products of matrices where the target has them, else broadcast, multiply and sum.
 
-``ct.mma`` multiplies matrices. Of f32 it is exact, but a plain loop over columns and rows is three times as fast
-(``_outer_products``), and where the caller permits it, products of bf16 parts are ten times as fast (``_split_mma``).
+``ct.mma`` multiplies matrices. Of f32 it is exact, but of instructions that multiply and others that add. Where a loop
+does little else, outer products of columns and rows are three times as fast (``_outer_products``); between products
+whose results meet they wait for operands that change threads. Where the caller permits it, products of bf16 parts are
+ten times as fast (``_split_mma``).
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from intent.diagnostics import CapabilityError
-from intent.physical import Contract, Dim
+from intent.physical import Contract, Dim, Loop, Program
+from intent.physical.walk import walk
 from intent.provider.emission import Width
 from intent.provider.emission.python import Prec, Value, expanded, union_dims
 from intent.types.dtypes import F32
@@ -51,6 +54,16 @@ class Layout:
 def size_of(dims: Sequence[Dim]) -> int:
     """Lanes of a group of dims."""
     return math.prod(d.size for d in dims)
+
+
+def lonely(program: Program) -> frozenset[int]:
+    """The products that are the only one of their loop, by id."""
+    found: set[int] = set()
+    for segment in program.segments:
+        for loop in (op for op in walk(segment.body) if isinstance(op, Loop)):
+            products = [op for op in walk(loop.body) if isinstance(op, Contract)]
+            found.update(op.id for op in products if len(products) == 1)
+    return frozenset(found)
 
 
 def contract(body: Body, op: Contract) -> None:
@@ -118,7 +131,8 @@ def _product(body: Body, op: Contract, layout: Layout) -> str:
         body.context.need("_bf16_parts")
         return body.context.need("_split_mma")
     lanes = math.prod(size_of(dims) for dims in (layout.rows, layout.columns, layout.summed))
-    return "ct.mma" if layout.batch or lanes > OUTER_LANES else body.context.need("_outer_products")
+    outer = op.id in body.context.lonely and not layout.batch and lanes <= OUTER_LANES
+    return body.context.need("_outer_products") if outer else "ct.mma"
 
 
 def _flat(body: Body, value: Value, groups: Sequence[tuple[Dim, ...]]) -> str:

@@ -16,6 +16,7 @@ from intent_provider_cutile import prelude
 from intent_provider_cutile.emit.ahead import moved_ahead
 from intent_provider_cutile.emit.body import Body, Context
 from intent_provider_cutile.emit.boxes import Boxes
+from intent_provider_cutile.emit.contract import lonely
 from intent_provider_cutile.emit.extents import ExtentWriter
 from intent_provider_cutile.emit.latency import latencies
 from intent_provider_cutile.emit.signature import Parameter, Signature, SignatureBuilder
@@ -63,7 +64,7 @@ class KernelEmitter:
             namer=self._namer, signature=self._builder, bounds=self._bounds, order=program.dims,
             scalars=self._scalars, need=self._need, extents=extents, combine=self._combine,
             boxes=Boxes(program, wanted=tiles), latencies=latencies(program, dict(program.knobs).get("latency")),
-            ahead=moved_ahead(program),
+            ahead=moved_ahead(program), lonely=lonely(program),
         )  # fmt: skip
 
     def emit(self) -> Emitted:

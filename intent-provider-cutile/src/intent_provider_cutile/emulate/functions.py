@@ -89,7 +89,7 @@ def transpose(x: Tile, /) -> Tile:
     return Tile(x.data.T, x.dtype)
 
 
-def extract(x: Tile, /, index: tuple[int, ...], shape: tuple[int, ...]) -> Tile:
+def extract(x: Tile, /, index: Sequence[Any], shape: tuple[int, ...]) -> Tile:
     """The subtile of a shape at an index of its grid; indices known to the compiler are relied on."""
     sizes = check_shape(shape)
     if not len(index) == len(sizes) == x.data.ndim or any(n % m for n, m in zip(x.shape, sizes, strict=True)):
