@@ -10,6 +10,7 @@ import os
 import pkgutil
 import re
 import sys
+import time
 from importlib import import_module
 from math import inf
 from pathlib import Path
@@ -106,7 +107,12 @@ def _right(name: str, options: argparse.Namespace) -> Known:
     kept = options.reach / f"{name}-{options.every}.json" if options.reach else None
     right = None if kept is None else load(kept)
     if right is None:
+        began = time.monotonic()
         right = watch(room, _modules(name), options.every, options.jobs)
+        print(
+            f"watched {len(right.programs)} cases and the tests in {time.monotonic() - began:.0f} s",
+            flush=True,
+        )
         if kept is not None:
             kept.parent.mkdir(parents=True, exist_ok=True)
             right.save(kept)
