@@ -10,10 +10,12 @@ import pytest
 import intent
 import intent.language as I
 from intent.passes.scaled_maximum import scaled_maximum
-from intent.physical import Guard, Pointwise, Program, Reduce
+from intent.physical import Dim, Fragment, Guard, Pointwise, Program, Reduce
 from intent.physical.verify import verify
 from intent.physical.walk import walk
+from intent.types.dtypes import F32
 from intent.types.extent import symbol
+from intent_testkit.programs.builder import Builder, view
 
 
 @intent.kernel
@@ -43,6 +45,23 @@ def turned(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M",)]):
 @intent.kernel
 def by_column(x: I.In[I.f32, ("M", "N")], w: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("M",)]):
     y[...] = I.reduce.max(x[...] * w[...][None, :], axis=1)
+
+
+@intent.kernel
+def of_integers(x: I.In[I.i32, ("M", "N")], y: I.Out[I.i32, ("M",)]):
+    """Products wrap."""
+    y[...] = I.reduce.max(x[...] * 3, axis=1)
+
+
+@intent.kernel
+def summed(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M",)]):
+    y[...] = I.reduce.sum(x[...] * 0.3, axis=1)
+
+
+@intent.kernel
+def beside_zero(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")]):
+    keep = I.indices(I.domain(0, x.shape[1]))[None, :] % 3 != 0
+    y[...] = I.select(keep, x[...] * 0.3, 0.0) - I.reduce.max(x[...], axis=1)[:, None]
 
 
 @intent.kernel
@@ -100,7 +119,7 @@ def test_the_products_that_are_left_have_one_use(constructed):
     assert len(uses) == len(set(uses)) == 1
 
 
-@pytest.mark.parametrize("kernel", [turned, by_column])
+@pytest.mark.parametrize("kernel", [turned, by_column, of_integers, summed, beside_zero])
 def test_other_factors_stay(kernel, constructed):
     program, _ = constructed(kernel, {})
     assert scaled_maximum(program) is program
@@ -113,3 +132,18 @@ def test_a_factor_of_an_extent_needs_its_value(constructed):
     assert taken_out(known) is not known
     none = replace(program, guards=(Guard(kind="equal", extent=symbol("N"), bound=0),))
     assert scaled_maximum(none) is none
+
+
+def test_a_factor_that_alone_has_the_members_stays():
+    rows, lanes = Dim("r", 2), Dim("l", 4)
+    x, y = view("x", "f32", "2"), view("y", "f32", "2", "out")
+    b = Builder(rows, lanes)
+
+    def body(_: Fragment) -> None:
+        spread = b.broadcast(b.constant(0.3, F32), lanes)
+        best = b.reduce(b.op("mul", b.load(x, b.lane(rows)), spread), lanes, kind="max")
+        b.store(y, [b.lane(rows)], best)
+
+    program = b.program("spread", [x, y], b.segment([("one", 1, 1)], body))
+    verify(program)
+    assert scaled_maximum(program) is program

@@ -86,7 +86,7 @@ class Exponents:
                     return None
                 if empty is None:
                     return self.b.pointwise("sub", a, c)
-                if known.plain(b) == empty and self._maximum_of(empty, a):
+                if self._maximum_of(empty, a):
                     return self.b.pointwise("sub", a, self._finite(c))
         return None
 

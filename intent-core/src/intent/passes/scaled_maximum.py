@@ -23,6 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Final, TypeGuard
 
 from intent import physical as ph
 from intent.construct.cleanup import remove_dead
@@ -47,7 +48,7 @@ def scaled_maximum(program: ph.Program) -> ph.Program:
     return replace(program, segments=segments)
 
 
-def _extreme(op: ph.Op) -> bool:
+def _extreme(op: ph.Op) -> TypeGuard[ph.Reduce]:
     return isinstance(op, ph.Reduce) and op.kind in ("max", "min") and op.result.dtype.is_float
 
 
@@ -67,20 +68,23 @@ def _region(region: ph.Region, b: Builder, fixed: Mapping[Atom, int]) -> ph.Regi
 
 def _taken_out(op: ph.Op, b: Builder, fixed: Mapping[Atom, int]) -> ph.Op | None:
     """The product that defines the operation's result, its other factor made before; None where there is none."""
-    if isinstance(op, ph.Reduce) and _extreme(op):
+    if _extreme(op):
         found = _product(op.operands[0], b, fixed)
         if found is None or set(b.known.plain(found[1]).dims) & set(op.dims):
             return None
         rest, factor = found
         best = b.add(ph.Reduce, op.result.dtype, op.result.dims, operands=(rest,), dims=op.dims, kind=op.kind)
         return _mul(op, best, b.known.plain(factor))
-    if isinstance(op, ph.Pointwise) and op.fn == "select" and op.result.dtype.is_float:
-        found = _product(op.operands[1], b, fixed)
-        other = b.known.value(op.operands[2])
-        if found is None or not isinstance(other, float) or not math.isinf(other):
-            return None
-        return _mul(op, b.pointwise("select", op.operands[0], found[0], op.operands[2]), found[1])
+    match op:
+        case ph.Pointwise(fn="select", operands=(test, kept, other)) if b.known.value(other) in _ENDS:
+            found = _product(kept, b, fixed)
+            if found is not None:
+                return _mul(op, b.pointwise("select", test, found[0], other), found[1])
     return None
+
+
+_ENDS: Final = (-math.inf, math.inf)
+"""What positive factors leave as it is."""
 
 
 def _mul(op: ph.Op, rest: ph.Fragment, factor: ph.Fragment) -> ph.Op:
@@ -93,10 +97,9 @@ def _product(
     value: ph.Fragment, b: Builder, fixed: Mapping[Atom, int]
 ) -> tuple[ph.Fragment, ph.Fragment] | None:
     """What a product multiplies, and the factor of the two that is positive and finite."""
-    op = b.known.definition.get(value.id)
-    if not isinstance(op, ph.Pointwise) or op.fn != "mul":
-        return None
-    for rest, factor in (op.operands, op.operands[::-1]):
-        if rest.dims == value.dims and positive(b.known, fixed, factor) is not None:
-            return rest, factor
+    match b.known.definition.get(value.id):
+        case ph.Pointwise(fn="mul", operands=(left, right)):
+            for rest, factor in ((left, right), (right, left)):
+                if rest.dims == value.dims and positive(b.known, fixed, factor) is not None:
+                    return rest, factor
     return None
