@@ -98,10 +98,36 @@ def test_passes_that_differ_between_programs_are_counted_program_by_program(expl
         assert read.requested.value == 4 * n * (n + 1) // 2
 
 
-def test_passes_that_differ_between_lanes_are_not_guessed(explained):
+def test_points_of_one_program_go_on_until_the_last_one_is_done(explained):
+    """100 points share a program; rows beyond the last one are not counted, passes of points that are done are."""
     _, report = explained(lower, {"N": 100})
     read = moved(report, "read", "x")
-    assert (read.requested.text, read.requested.value) == ("?", None)
+    assert (read.requested.text, read.requested.value) == ("varies", 4 * 100 * 100)
+    (access,) = [a for a in report.segments[0].accesses if a.resource == "x"]
+    assert access.passes.value == 100
+
+
+@intent.kernel
+def cut_short(x: I.In[I.f32, ("N",)], ends: I.In[I.i32, ("G",)], y: I.Out[I.f32, ("G",)]):
+    for g in I.parallel(I.domain(0, y.shape[0])):
+        total = 0.0
+        for j in range(I.cast(ends[g], I.index)):
+            total = total + x[j]
+        while total > 1.0:
+            total = total - x[0]
+        y[g] = total
+
+
+def test_where_data_decides_that_is_said_in_words(explained):
+    artifact, report = explained(cut_short, {"N": 100, "G": 10})
+    passes = [a.passes.text for a in report.segments[0].accesses if a.resource == "x"]
+    assert "until its last point is done" in passes
+    text = artifact.explain(extents={"N": 100, "G": 10})
+    assert "read x: 400 B once, as often as data decides" in text
+    assert "?" not in text
+    page = artifact.explain(format="html", extents={"N": 100, "G": 10})
+    assert ">until its last point is done<" in page
+    assert "400 B, as often as data decides" in page
 
 
 @intent.kernel

@@ -36,7 +36,8 @@ def longest(c: Context, count: Point, frame: Frame) -> ph.Fragment:
 
 def most(c: Context, count: ph.Fragment) -> ph.Fragment:
     """The greatest of all lanes."""
-    return c.emitter.emit(ph.Reduce, ((INDEX, ()),), operands=(count,), dims=count.dims, kind="max")[0]
+    types = ((INDEX, ()),)
+    return c.emitter.emit(ph.Reduce, types, name="longest", operands=(count,), dims=count.dims, kind="max")[0]
 
 
 def only_here(c: Context, count: Point, frame: Frame) -> ph.Fragment:

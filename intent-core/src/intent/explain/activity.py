@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from intent.explain.counts import BY_DATA, Count
-from intent.explain.quantity import Environment, value_of
+from intent.explain.quantity import TOGETHER, Environment, value_of
+from intent.explain.report import Quantity
 from intent.explain.varying import Means, Walk
 from intent.physical import (
     Argument,
@@ -25,8 +26,11 @@ from intent.physical import (
     Loop,
     Op,
     Pointwise,
+    Reduce,
+    Rename,
     Segment,
     SegmentAxis,
+    While,
 )
 from intent.physical.walk import walk
 from intent.types import Extent
@@ -45,10 +49,13 @@ _Place = tuple[Dim, int | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Passes:
-    """The counted loops around an operation; ``known`` is false inside a ``while``."""
+    """The loops around an operation."""
 
-    loops: tuple[Loop, ...] = ()
-    known: bool = True
+    loops: tuple[Loop | While, ...] = ()
+
+    def inside(self, loop: Loop | While) -> Passes:
+        """Around what stands in one more loop."""
+        return Passes(loops=(*self.loops, loop))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,16 +97,22 @@ class Activity:
         programs: _Factors = {("axis", axis.label): axis.programs for axis in self._segment.axes}
         return self._product(dims, passes, programs)
 
-    def passes(self, passes: Passes) -> Count:
+    def passes(self, passes: Passes) -> Quantity:
         """How often one program runs an operation under these loops; the mean where programs differ."""
-        return self._product((), passes, {})
+        count = self._product((), passes, {})
+        return TOGETHER if count.by_data and any(map(self._together, passes.loops)) else count.quantity
+
+    def _together(self, loop: Loop | While) -> bool:
+        """Whether a loop goes on until the last of several points is done."""
+        decides = loop.end if isinstance(loop, Loop) else loop.condition.yields[0]
+        return isinstance(self.defined.get(decides.id), Reduce)
 
     def _product(self, dims: Iterable[Dim], passes: Passes, factors: _Factors) -> Count:
-        kinds = {loop.id: self._kind(loop) for loop in passes.loops}
-        if not passes.known or "data" in kinds.values():
+        loops = [loop for loop in passes.loops if isinstance(loop, Loop)]
+        if len(loops) < len(passes.loops) or any(map(self._by_data, loops)):
             return BY_DATA
         varying: dict[tuple[str, object], Walk] = {}
-        for loop in passes.loops:
+        for loop in loops:
             trips = self._trips(loop)
             if trips is None:
                 varying["loop", loop.id] = Walk(loop.begin, (loop.end,), loop.step)
@@ -107,7 +120,7 @@ class Activity:
                 factors["loop", loop.id] = trips
         for dim in dims:
             factors["dim", dim] = const(dim.size)
-            for place in (*((dim, loop.id) for loop in reversed(passes.loops)), (dim, None)):
+            for place in (*((dim, loop.id) for loop in reversed(loops)), (dim, None)):
                 if self._cut(place, factors, varying):
                     break
         total = const(1)
@@ -136,10 +149,9 @@ class Activity:
 
     # -- loops -----------------------------------------------------------------------------------------------------
 
-    def _kind(self, loop: Loop) -> Literal["fixed", "varies", "data"]:
-        if self._trips(loop) is not None:
-            return "fixed"
-        return "varies" if all(self._decided(v) for v in (loop.begin, loop.end, loop.step)) else "data"
+    def _by_data(self, loop: Loop) -> bool:
+        bounds = (loop.begin, loop.end, loop.step)
+        return self._trips(loop) is None and not all(map(self._decided, bounds))
 
     def _decided(self, value: Fragment) -> bool:
         """Whether the program's id and the launch decide an index value, no data."""
@@ -147,9 +159,11 @@ class Activity:
         match op:
             case None:
                 return value.id == self._segment.body.args[0].id or value.id in self._loops
-            case Constant() | LaunchValue() | Argument():
+            case Constant() | LaunchValue() | Argument() | Lane():
                 return True
-            case Cast(value=inner) | Broadcast(value=inner):
+            case Cast(value=inner) | Broadcast(value=inner) | Rename(value=inner):
+                return self._decided(inner)
+            case Reduce(kind="max", operands=(inner,)):
                 return self._decided(inner)
             case Pointwise():
                 return all(map(self._decided, op.operands))

@@ -112,12 +112,11 @@ class _Listing:
                         )
                         self.region(op.orelse, depth + 1, passes)
                 case Loop():
-                    inner = Passes(loops=(*passes.loops, op), known=passes.known)
-                    self.region(op.body, depth + 1, inner)
+                    self.region(op.body, depth + 1, passes.inside(op))
                     self._updates(op, depth + 1)
                 case While():
                     for inside in regions_of(op):
-                        self.region(inside, depth + 1, Passes(loops=passes.loops, known=False))
+                        self.region(inside, depth + 1, passes.inside(op))
                     self._updates(op, depth + 1)
 
     def _updates(self, loop: Loop | While, depth: int) -> None:
@@ -202,7 +201,7 @@ class _Listing:
                 ),
                 guard=guard,
                 lanes=tuple(Lane(name=d.name, size=d.size) for d in dims),
-                passes=self.activity.passes(passes).quantity,
+                passes=self.activity.passes(passes),
                 elements=elements.quantity,
                 bytes=elements.times(size).quantity,
                 place=self.places.place(op.span),

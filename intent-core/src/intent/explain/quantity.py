@@ -8,12 +8,14 @@ from intent.explain.report import Quantity
 from intent.types import Extent
 from intent.types.extent import Atom
 
-__all__ = ["UNKNOWN", "Environment", "plain", "quantity", "value_of"]
+__all__ = ["TOGETHER", "UNKNOWN", "Environment", "plain", "quantity", "value_of"]
 
 Environment = Mapping[Atom, int]
 
 UNKNOWN = Quantity(text="?")
 """Only device data decides."""
+TOGETHER = Quantity(text="until its last point is done")
+"""The same of passes, where points of one program have loops of different lengths."""
 
 
 def plain(text: str) -> str:

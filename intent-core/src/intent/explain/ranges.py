@@ -17,6 +17,7 @@ from intent.physical import (
     Loop,
     Op,
     Pointwise,
+    Reduce,
     Rename,
     Segment,
 )
@@ -102,13 +103,14 @@ class Ranges:
             case Pointwise(fn="neg", operands=(a,)):
                 inside = self.of(a)
                 return None if inside is None else (-inside[1], -inside[0])
-            case Pointwise(fn="select", operands=(_, a, b)) if value.dtype.is_integer:
-                left, right = self.of(a), self.of(b)
-                return (
-                    None
-                    if left is None or right is None
-                    else (min(left[0], right[0]), max(left[1], right[1]))
-                )
+            case Pointwise(fn="select", operands=(test, a, b)) if value.dtype.is_integer:
+                (left,), right = self.box((a,), test), self.of(b)
+                if left is None or right is None or left[0] > left[1]:
+                    return None if left is None else right
+                return min(left[0], right[0]), max(left[1], right[1])
+            case Reduce(kind="max", operands=(inner,)) if not value.dims:
+                found = self.of(inner)
+                return None if found is None else (found[1], found[1])
         return None
 
     def _index(self, loop: Loop) -> Interval | None:

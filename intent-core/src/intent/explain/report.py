@@ -27,8 +27,9 @@ class Place:
 class Quantity:
     """An integer expression of launch-visible values, with its value when the extents are known.
 
-    ``text`` is ``?`` where only device data decides, and ``varies`` where programs differ: ``value`` is then the
-    mean of programs times their number.
+    ``text`` is ``?`` where only device data decides, of passes ``until its last point is done`` where that is the
+    longest of several points, and ``varies`` where programs differ: ``value`` is then the mean of programs times their
+    number.
     """
 
     text: str

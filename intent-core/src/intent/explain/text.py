@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from intent.explain import report as r
-from intent.explain.counted import amount, bytes_of, times
+from intent.explain.counted import amount, bytes_of, requested, times
 
 __all__ = ["text"]
 
@@ -174,8 +174,8 @@ def _variants(report: r.Report) -> Iterator[str]:
 
 def _work(work: r.Work) -> Iterator[str]:
     for moved in work.moved:
-        yield f"{moved.verb} {moved.view}: {bytes_of(moved.once)} once, {bytes_of(moved.requested)} as requested"
-    yield f"in all: {bytes_of(work.once)} once, {bytes_of(work.requested)} as requested"
+        yield f"{moved.verb} {moved.view}: {bytes_of(moved.once)} once, {requested(moved.requested)}"
+    yield f"in all: {bytes_of(work.once)} once, {requested(work.requested)}"
     for name in ("pointwise", "reductions", "contractions"):
         count = getattr(work, name)
         if count.text != "0":

@@ -137,10 +137,10 @@ def operations(region: Region, passes: Passes) -> Iterator[tuple[Op, Passes]]:
         yield op, passes
         match op:
             case Loop():
-                yield from operations(op.body, Passes(loops=(*passes.loops, op), known=passes.known))
+                yield from operations(op.body, passes.inside(op))
             case While():
                 for inner in regions_of(op):
-                    yield from operations(inner, Passes(loops=passes.loops, known=False))
+                    yield from operations(inner, passes.inside(op))
             case If():
                 for inner in (op.then, op.orelse):
                     yield from operations(inner, passes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from intent.explain.counted import amount, bytes_of
+from intent.explain.counted import amount, bytes_of, requested
 from intent.explain.page.markup import Html, join, tag
 from intent.explain.report import Moved, Parameter, Quantity, Report
 
@@ -74,7 +74,7 @@ def _rounded(value: float) -> str:
 
 
 def _requested(report: Report) -> str:
-    text = f"{bytes_of(report.work.requested)} as requested"
+    text = requested(report.work.requested)
     return f"{text}, and what data decides" if report.work.unknown else text
 
 
@@ -129,16 +129,16 @@ def work(report: Report) -> Html:
 def _moved(moved: Moved, most: int) -> Html:
     label = tag("code", moved.view)
     if moved.once.value is None or not most:
-        text = f"{bytes_of(moved.once)} once, {bytes_of(moved.requested)} as requested"
+        text = f"{bytes_of(moved.once)} once, {requested(moved.requested)}"
         return tag("div", label, tag("span", text, class_="told"), class_=f"bar {moved.verb}")
-    requested = moved.requested.value
-    wide = 100 * (requested if requested is not None else moved.once.value) / most
+    asked = moved.requested.value
+    wide = 100 * (moved.once.value if asked is None else asked) / most
     solid = 100 * moved.once.value / most
-    text = (
-        bytes_of(moved.once)
-        if requested == moved.once.value
-        else f"{bytes_of(moved.once)} of {bytes_of(moved.requested)}"
-    )
+    text = bytes_of(moved.once)
+    if asked is None:
+        text += f", {requested(moved.requested)}"
+    elif asked != moved.once.value:
+        text += f" of {bytes_of(moved.requested)}"
     return tag(
         "div",
         label,

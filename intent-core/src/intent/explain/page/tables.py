@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from intent.explain.counted import bytes_of
+from intent.explain.counted import bytes_of, words
 from intent.explain.page.markup import Html, Node, join, tag
 from intent.explain.report import Access, Buffer, Choice, Condition, Place, Quantity, Report, Segment
 
@@ -77,7 +77,7 @@ def _accesses(segment: Segment) -> Html:
 
 
 def _shown(quantity: Quantity) -> str:
-    return quantity.text if quantity.value is None else f"{quantity.value:,}"
+    return words(quantity) if quantity.value is None else f"{quantity.value:,}"
 
 
 def _proofs(access: Access) -> Html:
