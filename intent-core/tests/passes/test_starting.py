@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
 import intent
 import intent.language as I
-from intent.physical import Contract, Pointwise
+from intent.passes import Permissions
+from intent.passes.rewriting import map_operations
+from intent.passes.starting import starting
+from intent.physical import Contract, Dim, Fragment, Loop, Op, Pointwise, Program
+from intent.physical.verify import verify
+from intent.physical.walk import walk
+from intent.types.dtypes import F32
+from intent_testkit.programs.builder import Builder, view
 
 BLOCKS = {"axis_M": 4, "axis_N": 4, "axis_K": 4}
 EXTENTS = ((1, 1, 1), (5, 3, 0), (4, 4, 8), (5, 7, 9))
@@ -126,3 +137,117 @@ def test_what_starts_from_something_keeps_it(stages, rng, blocks):
 def test_a_carry_that_is_multiplied_is_no_accumulator(stages, rng):
     a, c = (rng.integers(-4, 5, (5, 5)).astype(np.float32) for _ in range(2))
     stages(powers, {}, {"a": a, "c": c, "y": np.zeros((5, 5), np.float32)}, {"y": c})
+
+
+R, C, K = Dim("r", 2), Dim("c", 2), Dim("k", 4)
+A, V, S, Y = (
+    view("a", "f32", "2 8"),
+    view("v", "f32", "8 2"),
+    view("s", "f32", "2 2"),
+    view("y", "f32", "2 2", "out"),
+)
+
+
+class Products(Builder):
+    """A builder of sums of products over two blocks, added to something."""
+
+    def __init__(self) -> None:
+        super().__init__(R, C, K)
+
+    def op(self, fn: str, *operands: Any, **flags: Any) -> Fragment:
+        """The function; numbers are f32."""
+        given = [self.constant(f, F32) if isinstance(f, float) else f for f in operands]
+        return super().op(fn, *given, **flags)
+
+    def start(self) -> Fragment:
+        return self.load(S, self.lane(R), self.lane(C))
+
+    def zero(self) -> Fragment:
+        return self.broadcast(self.constant(0.0, F32), R, C)
+
+    def product(self, i: Fragment, accumulator: Fragment | None = None) -> Fragment:
+        k = self.op("add", i, self.lane(K))
+        lhs, rhs = self.load(A, self.lane(R), k), self.load(V, k, self.lane(C))
+        return self.contract(lhs, rhs, K, dtype=F32, accumulator=accumulator)
+
+    def walk(self, init: Fragment, step: Callable[..., Fragment]) -> Fragment:
+        return self.loop(*map(self.constant, (0, 8, 4)), [init], step)[0]
+
+    def accumulated(self, init: Fragment | None = None) -> Fragment:
+        return self.walk(self.zero() if init is None else init, self.product)
+
+    def twice(self, step: Callable[[Fragment], Fragment]) -> Fragment:
+        return self.walk(self.zero(), lambda _, carry: step(carry))
+
+
+def program_of(make: Callable[[Products, Fragment], Fragment], *, late: bool = False) -> Program:
+    """What ``make`` gives and something that is read before it, or behind it, are added."""
+    b = Products()
+
+    def body(_: Fragment) -> None:
+        early = b.start()
+        made = make(b, early)
+        total = b.op("add", made, b.op("abs", early)) if late else b.op("add", early, made)
+        b.store(Y, [b.lane(R), b.lane(C)], total)
+
+    return b.program("products", [A, V, S, Y], b.segment([("one", 1, 1)], body))
+
+
+def folded(program: Program, depth: int) -> Program:
+    """The program with its outer or its inner loop as one of a fold."""
+    loops = [op for segment in program.segments for op in walk(segment.body) if isinstance(op, Loop)]
+    fold = loops[depth]
+
+    def change(op: Op) -> Op:
+        return replace(op, summary=op.body.yields) if isinstance(op, Loop) and op.id == fold.id else op
+
+    return map_operations(program, change)
+
+
+STARTED = {
+    "in a walk": program_of(lambda b, _: b.accumulated()),
+    "in a walk of walks": program_of(lambda b, _: b.twice(b.accumulated)),
+    "at once": program_of(lambda b, _: b.product(b.constant(0))),
+    "at once, and late": program_of(lambda b, _: b.product(b.constant(0)), late=True),
+}
+KEPT = {
+    "late": program_of(lambda b, _: b.accumulated(), late=True),
+    "from something on": program_of(lambda b, s: b.accumulated(s)),
+    "at once, from something": program_of(lambda b, s: b.product(b.constant(0), s)),
+    "the last of two": program_of(lambda b, _: b.twice(lambda carry: b.accumulated())),
+    "from twice as much": program_of(
+        lambda b, _: b.twice(lambda carry: b.accumulated(b.op("mul", carry, 2.0)))
+    ),
+    "doubled on the way": program_of(
+        lambda b, _: b.twice(
+            lambda carry: b.walk(carry, lambda i, inner: b.product(i, b.op("mul", inner, 2.0)))
+        )
+    ),
+    "squared": program_of(lambda b, _: b.op("mul", *[b.accumulated()] * 2)),
+    "no product": program_of(lambda b, _: b.op("abs", b.product(b.constant(0)))),
+    "a fold": folded(program_of(lambda b, _: b.accumulated()), 0),
+    "a fold of walks": folded(program_of(lambda b, _: b.twice(b.accumulated)), 0),
+    "a walk of folds": folded(program_of(lambda b, _: b.twice(b.accumulated)), 1),
+}
+
+
+@pytest.mark.parametrize("name", STARTED)
+def test_forms_that_start(name, run, rng):
+    program = STARTED[name]
+    verify(program)
+    new = starting(program, Permissions())
+    assert new is not program
+    verify(new)
+    assert not [
+        op
+        for s in new.segments
+        for op in walk(s.body)
+        if isinstance(op, Pointwise) and len(op.result.dims) == 2 and op.fn == "add"
+    ]
+    given = {v.name: rng.integers(-4, 5, [e.const for e in v.shape]).astype(np.float32) for v in (A, V, S, Y)}
+    np.testing.assert_array_equal(run(new, given)["y"], run(program, given)["y"])
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_near_misses_stay(name):
+    assert starting(KEPT[name], Permissions()) is KEPT[name]
