@@ -7,10 +7,11 @@ import pytest
 
 import intent
 import intent.language as I
-from intent.construct import GroupPlan, Plan, serial
+from intent.construct import GroupPlan, Plan, resident, serial
 from intent.passes import Permissions
 from intent.passes.divisors import divisors
 from intent.physical import Pointwise
+from intent.physical.walk import walk
 
 
 def divisions(made, after=""):
@@ -69,6 +70,53 @@ def test_literals_and_extents_are_never_zero(stages, rng):
     made = stages(thirds, {"axis_N": 8}, {"a": a, "y": np.zeros(30, np.int32)}, {"y": wanted}, tolerance=0)
     assert len(divisions(made)) == 2
     assert not made.changed("divisors")
+
+
+@intent.kernel
+def paired(x: I.In[I.i32, ("M", "N")], y: I.Out[I.i32, ("M",)], z: I.Out[I.i32, ("M", "N")]):
+    """Rows by the numbers of their elements, which are quotients by N."""
+    M, N = x.shape
+    line = I.reshape(I.join(x[...], x[...] * 10), (M * N * 2,))
+    y[...] = I.reduce.sum(I.reshape(line, (M, N, 2)), axis=(1, 2))
+    z[...] = I.reshape(line, (M, N, 2))[:, :, 1]
+
+
+@pytest.mark.parametrize("n", [0, 5])
+def test_rows_of_no_elements(rng, n):
+    """Lanes of a whole row divide by an extent that may be zero; passes over it and its elements do not."""
+    x = rng.integers(-9, 9, (3, n)).astype(np.int32)
+    groups = [(("axis_M", 1),), (("axis_M", 2), ("axis_N", 2))]
+    for walked, found in ((resident(8), [True, False]), (serial(2), [False, False])):
+        inner = (("N", walked),)
+        plan = Plan(groups=tuple(GroupPlan(instance=g, inner=inner) for g in groups))
+        artifact = intent.compile(paired, "reference", plan=plan)
+        y, z = np.full(3, 7, np.int32), np.zeros((3, n), np.int32)
+        artifact(x, y, z)
+        assert np.array_equal(y, x.sum(axis=1) * 11)
+        assert np.array_equal(z, x * 10)
+        by_segment = [list(walk(s.body)) for s in artifact.program.segments]
+        chosen = {op.result.id for ops in by_segment for op in ops if getattr(op, "fn", "") == "select"}
+        divisors_of = [
+            [op.operands[1].id for op in ops if getattr(op, "fn", "") == "mod"] for ops in by_segment
+        ]
+        assert [not chosen.isdisjoint(ids) for ids in divisors_of] == found
+        assert all(divisors_of)
+
+
+@intent.kernel
+def around_zero(x: I.In[I.i32, ("N",)], n: I.i32, y: I.Out[I.i32, ()]):
+    """Passes at -2 and -1 are made for an empty x, too."""
+    total = I.cast(0, I.i32)
+    N = x.shape[0]
+    for i in I.domain(n, N):
+        total = total + I.cast(i % I.maximum(N, 1), I.i32) + I.cast(i % N, I.i32) * 0
+    y[...] = total
+
+
+def test_a_loop_that_begins_before_zero_says_nothing(stages, rng):
+    given = {"x": np.zeros(3, np.int32), "n": -2, "y": np.zeros((), np.int32)}
+    made = stages(around_zero, {}, given, {"y": np.array(1 + 2 + 0 + 1 + 2)}, tolerance=0)
+    assert silenced(made)
 
 
 @intent.kernel
