@@ -30,7 +30,7 @@ from intent.physical.walk import operands_of
 from intent_provider_cupy.emit.hazards import may_meet
 
 _PURE = (Constant, LaunchValue, Argument, Lane, Pointwise, Cast, Bitcast, Broadcast)
-_SLOW = ("floordiv", "mod")
+SLOW = ("floordiv", "mod")
 """Functions of integers that cost as much as all else about an address."""
 
 
@@ -104,7 +104,7 @@ def parts(loads: Sequence[Load], inside: Mapping[int, Op]) -> Parts:
     needed = behind(values, inside)
     if not any(isinstance(op, Load) for op in needed):
         return Parts(kept=frozenset(), early=frozenset(), late=frozenset(op.id for op in needed))
-    slow = {op.id for op in needed if isinstance(op, Load) or getattr(op, "fn", "") in _SLOW}
+    slow = {op.id for op in needed if isinstance(op, Load) or getattr(op, "fn", "") in SLOW}
     late = {op.id: op for op in behind(values, inside, slow)}
     kept = frozenset(late.keys() & slow)
     early = behind([late[i].result for i in kept], inside)

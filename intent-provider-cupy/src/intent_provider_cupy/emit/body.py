@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -96,6 +96,8 @@ class Body:
         """Results that groups are still at, with the statement that waits for them."""
         self.copies: dict[int, Callable[[], None]] = {}
         """What writes the copies of a pipeline, by the contraction that they may stand beside."""
+        self.divisors: Mapping[int, str] = {}
+        """Divisors of the operations at hand that have reciprocals, by their values."""
         self.rows: dict[int, kept.Row] = {}
         """Loads whose rows stay in shared memory between walks."""
         self.counters: dict[int, histogram.Counters] = {}

@@ -30,6 +30,8 @@ class Context:
     """Most bytes of rows that stay in shared memory between walks."""
     tensor_cores: bool = False
     """Whether some contraction runs on tensor cores."""
+    few_rows: bool = True
+    """Whether those all have few rows: what counts is how many blocks a multiprocessor has."""
     program_id: str = ""
     counters: dict[Dim, str] = field(default_factory=dict)
     special: dict[tuple[Dim, str], str] = field(default_factory=dict)

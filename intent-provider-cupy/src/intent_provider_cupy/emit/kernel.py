@@ -23,6 +23,7 @@ from intent_provider_cupy.emit.interface import (
 )
 from intent_provider_cupy.emit.names import namer
 from intent_provider_cupy.emit.placing import ACCESS_BYTES, Placing
+from intent_provider_cupy.emit.products import few_rows
 from intent_provider_cupy.emit.scratch import Scratch
 from intent_provider_cupy.emit.signature import SignatureBuilder
 from intent_provider_cupy.emit.value import Prec, Value
@@ -31,6 +32,12 @@ from intent_provider_cupy.spelling import PROVIDER
 
 MOST_SHARED = 227 * 1024
 """Most bytes of shared memory that a block of any target can have."""
+SHARED = 228 * 1024
+"""Bytes of shared memory of a multiprocessor, of which each block takes 1024 for itself."""
+REGISTERS = 1 << 16
+"""Registers of a multiprocessor."""
+FEW_REGISTERS = 128
+"""Registers of a thread that suffice for products of few rows."""
 TILES_LIMITS = (200 * 1024, 160 * 1024, 96 * 1024, 48 * 1024)
 """Most bytes of all tiles at one time, the first that leaves room for what is exchanged."""
 
@@ -85,7 +92,9 @@ class KernelEmitter:
 
     def _definition(self, signature: Signature, parameters: list[str]) -> list[str]:
         # A warp's tiles want registers more than a second block; ptxas weighs them otherwise unless it is told.
-        bounds = f"{signature.threads}, 1" if self._context.tensor_cores else f"{signature.threads}"
+        bounds = f"{signature.threads}"
+        if self._context.tensor_cores:
+            bounds += f", {_blocks(signature) if self._context.few_rows else 1}"
         head = f'extern "C" __global__ void __launch_bounds__({bounds}) {self.entry}('
         flat = f"{head}{', '.join(parameters)}) {{"
         if len(flat) <= 110:
@@ -134,7 +143,9 @@ class KernelEmitter:
 
     def _segment(self, segment: Segment, writer: Writer, base: str) -> None:
         placing = Placing(segment, self._context.threads, self._context.widest)
-        self._context.tensor_cores |= any(p.kind == "tensor" for p in placing.products.values())
+        tensor = [p for p in placing.products.values() if p.kind == "tensor"]
+        self._context.tensor_cores |= bool(tensor)
+        self._context.few_rows &= all(few_rows(p, placing.table_of(p.op)) for p in tensor)
         body = Body(self._context, writer, Usage(segment.body), placing)
         start = len(writer.lines)
         self._context.scratch.begin()
@@ -149,6 +160,13 @@ class KernelEmitter:
         param = self._scalars[name]
         width = Width.INDEX if param.dtype.kind == "index" else Width.LONG
         return Value(text=self._builder.scalar(param), prec=Prec.ATOM, dtype=param.dtype, width=width)
+
+
+def _blocks(signature: Signature) -> int:
+    """Blocks of a multiprocessor that shared memory has room for, if a thread has no more than ``FEW_REGISTERS``."""
+    return max(
+        1, min(SHARED // (signature.shared_bytes + 1024), REGISTERS // (signature.threads * FEW_REGISTERS))
+    )
 
 
 def _mentions(lines: list[str], name: str) -> bool:

@@ -9,6 +9,7 @@ from intent.diagnostics import CapabilityError
 from intent.physical import Pointwise
 from intent.provider.emission import Width, folded
 from intent.types.dtypes import INDEX
+from intent_provider_cupy.emit.addresses import SLOW
 from intent_provider_cupy.emit.layout import Table
 from intent_provider_cupy.emit.literals import c_type, literal, number_of
 from intent_provider_cupy.emit.value import Prec, Value, union_dims, union_refs
@@ -31,6 +32,11 @@ def pointwise(body: Body, op: Pointwise, table: Table) -> None:
             body.define(op.result, simple, op.span, table)
             return
         args, width = _index_operands(body, op, args)
+        if width is Width.LONG and op.fn in SLOW and (by := body.divisors.get(op.operands[1].id)) is not None:
+            text = f"it_floor_{'div' if op.fn == 'floordiv' else 'mod'}({args[0].text}, {by})"
+            value = Value(text=text, prec=Prec.ATOM, dtype=dtype, dims=dims, width=width, refs=refs)
+            body.define(op.result, value, op.span, table)
+            return
     call = Call(
         fn=op.fn, args=tuple(args), dtype=dtype, width=width, approximate=op.approximate,
         flush_to_zero=op.flush_to_zero, non_negative=bounds.unsigned(op.operands),

@@ -25,6 +25,10 @@ GROUP_BITS: Final = LANE_BITS + len(_GROUP)
 GROUP_ROWS: Final = 64
 """Rows of four warps that are numbered in sequence, which have 16 each."""
 _COLUMNS: Final[Bits] = (None, 0, 1)
+FEW_RESULTS: Final = 32
+"""Results of a product that leave a thread most of its registers."""
+REPEATED: Final = 64
+"""Most columns of few rows that every warp computes for itself, rather than combine them with those of others."""
 _FLOATS: Final = ("f16", "bf16", "f8e4m3fn", "f8e5m2")
 _INTEGERS: Final = ("i8", "u8")
 
@@ -63,6 +67,12 @@ class Product:
 def _only_free(op: Contract, side: Fragment) -> Dim:
     (dim,) = free_dims(op, side)
     return dim
+
+
+def few_rows(product: Product, table: Table) -> bool:
+    """Whether a product on tensor cores has the fewest rows, and few results a thread."""
+    m, n = product.row_dim, product.column_dim
+    return m.size == 1 << len(_ROWS) and table.registers(m) * table.registers(n) <= FEW_RESULTS
 
 
 def free_dims(op: Contract, side: Fragment) -> tuple[Dim, ...]:
@@ -189,11 +199,14 @@ def _with_warps(dim: Dim, first: Bits, warps: list[int]) -> Bits:
 def _split(m: Dim, n: Dim, warps: int, room: int, *, apart: bool, strips: bool) -> tuple[int, int]:
     """Bits of the warp number for rows and columns: tiles that read least, each two columns of tiles wide.
 
-    ``room``: most bits for rows; ``apart``: rows first, so that no two warps share a row; ``strips``: groups read all
+    ``room``: most bits for rows; ``apart``: rows first, so that no two warps share a row, and all columns for every warp where there
+    are few of both; ``strips``: groups read all
     their columns again for each strip of :data:`GROUP_ROWS` rows, where warps keep what they have read, so that of
     tiles with as many elements those with the fewest rows read least.
     """
     wide = max(0, _room(n, _COLUMNS) - 1)
+    if apart and m.size == 1 << len(_ROWS) and n.size <= REPEATED:
+        return 0, 0
 
     def cost(split: tuple[int, int]) -> tuple[int, int]:
         rows, columns = split

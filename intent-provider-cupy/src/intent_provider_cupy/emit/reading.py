@@ -5,11 +5,12 @@ Copies are under way for several passes, but nobody can start one before its add
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from intent.physical import Load, Loop, Op
+from intent.physical import Fragment, Load, Loop, Op, Pointwise
+from intent.provider.emission import Width
 from intent_provider_cupy.emit import addresses
 from intent_provider_cupy.emit.layout import Table
 from intent_provider_cupy.emit.literals import c_type, typed
@@ -34,11 +35,13 @@ class Reading:
     """The operations of a pass behind the addresses of copies.
 
     ``early``: those that run a pass before the copies, for what is ``kept``; ``late``: those that run beside them.
+    ``divisors``: the names of the divisors that have reciprocals, by the divisor's value.
     """
 
     early: tuple[Op, ...]
     kept: tuple[Kept, ...]
     late: tuple[Op, ...]
+    divisors: Mapping[int, str]
 
 
 def reading_of(body: Body, loop: Loop, loads: Sequence[Load]) -> Reading:
@@ -54,23 +57,54 @@ def reading_of(body: Body, loop: Loop, loads: Sequence[Load]) -> Reading:
     return Reading(
         early=tuple(op for op in ops if op.id in parts.early), kept=tuple(kept),
         late=tuple(op for op in ops if op.id in parts.late),
+        divisors=_divisors(body, [op for op in ops if op.id in parts.early]),
     )  # fmt: skip
+
+
+def _divisors(body: Body, early: Sequence[Op]) -> dict[int, str]:
+    """Reciprocals of what 64-bit indices are divided by in every pass."""
+    made: dict[int, str] = {}
+    for op in early:
+        if not isinstance(op, Pointwise) or op.fn not in addresses.SLOW or op.result.dtype.kind != "index":
+            continue
+        number, divisor = op.operands
+        value = body.values.get((divisor.id, 0)) if not divisor.dims else None
+        wide = body.context.bounds.width(number) is Width.LONG
+        found = body.context.bounds.interval(divisor)
+        positive = found is not None and found.non_negative  # zero divides nothing that counts
+        if wide and positive and value is not None and not value.literal and divisor.id not in made:
+            name = made[divisor.id] = body.context.namer.fresh(f"{divisor.name or 'by'}_divisor")
+            body.flush_keeping([value])
+            body.writer.line(f"const it_divisor {name} = it_divisor_of({body.text(value)});")
+    return made
 
 
 def _declared(body: Body, op: Op, table: Table) -> Variable:
     body.flush()
     result = op.result
-    type_ = c_type(result.dtype, body.context.bounds.width(result))
+    type_ = c_type(result.dtype, _width(body, result))
     name = body.context.namer.fresh(f"{result.name or 't'}_ahead")
     variable = body.loops.variable(name, type_, table.looped(result.dims))
     body.loops.declare(variable, table)
     return variable
 
 
+def _width(body: Body, value: Fragment) -> Width:
+    """The width that holds a value, which may be computed in a wider one: a remainder is less than its divisor."""
+    bounds = body.context.bounds
+    found = bounds.interval(value)
+    if found is None or not (found.low.launch_visible and found.high.launch_visible):
+        return bounds.width(value)
+    bounds.require(found.low, found.high)
+    return found.width
+
+
 def keep(body: Body, reading: Reading) -> None:
     """Compute what is kept for the pass whose index is at hand."""
+    body.divisors = reading.divisors
     for op in reading.early:
         body.op(op)
+    body.divisors = {}
     for kept in reading.kept:
         value = typed(body.use(kept.op.result, kept.table))
         text = f"{mention(kept.variable.id)} = {value.text};"
@@ -84,7 +118,7 @@ def use(body: Body, reading: Reading) -> None:
         result, variable = kept.op.result, kept.variable
         value = Value(
             text=mention(variable.id), prec=Prec.ATOM, dtype=result.dtype, dims=result.dims,
-            width=body.context.bounds.width(result), refs=frozenset({variable.id}),
+            width=_width(body, result), refs=frozenset({variable.id}),
         )  # fmt: skip
         body.put(result, value, kept.table)
     for op in reading.late:

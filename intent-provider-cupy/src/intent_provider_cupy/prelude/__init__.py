@@ -38,6 +38,8 @@ casts.cuh
     pair of element types with the language's rounding, in one step; ``it_bits<To>(x)``: the same bits.
 integers.cuh
     ``it_floor_div(a, b)``, ``it_floor_mod(a, b)`` of one integer type.
+divisor.cuh
+    ``it_divisor_of(b)``: the second operand of those for many ``long long`` and one positive divisor.
 mma.cuh
     ``it_mma(d, a, b)``: d[4] += a * b on tensor cores, by the types of the operands: it_f16 or it_bf16 (m16n8k16,
     a[8], b[4],
@@ -87,6 +89,7 @@ ORDER: Final = (
     "arithmetic",
     "functions",
     "integers",
+    "divisor",
     "combine",
     "memory",
     "warp",
