@@ -199,10 +199,9 @@ def _with_warps(dim: Dim, first: Bits, warps: list[int]) -> Bits:
 def _split(m: Dim, n: Dim, warps: int, room: int, *, apart: bool, strips: bool) -> tuple[int, int]:
     """Bits of the warp number for rows and columns: tiles that read least, each two columns of tiles wide.
 
-    ``room``: most bits for rows; ``apart``: rows first, so that no two warps share a row, and all columns for every warp where there
-    are few of both; ``strips``: groups read all
-    their columns again for each strip of :data:`GROUP_ROWS` rows, where warps keep what they have read, so that of
-    tiles with as many elements those with the fewest rows read least.
+    ``room``: most bits for rows; ``apart``: rows first, so that no two warps share a row, and where both are few, all
+    for every warp; ``strips``: groups read all their columns again for each strip of :data:`GROUP_ROWS` rows, where
+    warps keep what they have read, so that of tiles with as many elements those with the fewest rows read least.
     """
     wide = max(0, _room(n, _COLUMNS) - 1)
     if apart and m.size == 1 << len(_ROWS) and n.size <= REPEATED:
