@@ -260,4 +260,16 @@ CASES = (
         variants=("contiguous", "strided"),
         segments=(segment(""),),
     ),
+    Case(
+        name="rows_of_pairs",
+        kernel=k.rows_of_pairs,
+        parameters=(
+            view("x", "i32", "M N", integers(-9, 9)),
+            out("y", "i32", "M"),
+            out("z", "i32", "M N"),
+        ),
+        oracle=lambda v: {"y": v.x.sum(axis=1) * 11, "z": v.x * 10},
+        extents=sizes("M N", (3, 0), (1, 1), (3, 5), (5, 9)),
+        segments=(segment("M"), segment("M N")),
+    ),
 )

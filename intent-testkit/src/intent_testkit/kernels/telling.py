@@ -158,3 +158,12 @@ def added_from_itself(y: I.InOut[I.i32, ("N",)]):
     N = y.shape[0]
     i = I.indices(I.domain(0, N))
     I.scatter_reduce(y, index=(i * 2 + 1) % N, value=y[N - 1 - i], combine=I.add)
+
+
+@intent.kernel
+def rows_of_pairs(x: I.In[I.i32, ("M", "N")], y: I.Out[I.i32, ("M",)], z: I.Out[I.i32, ("M", "N")]):
+    """Places of a row are quotients by its length, which may be zero while rows are summed."""
+    M, N = x.shape
+    pairs = I.reshape(I.reshape(I.join(x[...], x[...] * 10), (M * N * 2,)), (M, N, 2))
+    y[...] = I.reduce.sum(pairs, axis=(1, 2))
+    z[...] = pairs[:, :, 1]
