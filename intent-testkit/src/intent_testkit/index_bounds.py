@@ -39,7 +39,12 @@ def within_bounds(program: Program, env: Binding) -> Callable[[Fragment, Any, An
         interval = bounds.interval(fragment)
         if interval is None or (bounds.leans(fragment) and not signs):
             return None
-        low, high = interval.low.evaluate(env), interval.high.evaluate(env)
+        try:
+            low, high = interval.low.evaluate(env), interval.high.evaluate(env)
+        except (
+            ZeroDivisionError
+        ):  # of a quotient by an extent that is zero in this launch; launches take wide indices
+            return None
         return (max(low, 0) if fragment.id in unsigned else low), high
 
     def watch(fragment: Fragment, array: Any, active: Any) -> None:
