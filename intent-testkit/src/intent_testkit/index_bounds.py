@@ -45,6 +45,8 @@ def within_bounds(program: Program, env: Binding) -> Callable[[Fragment, Any, An
             ZeroDivisionError
         ):  # of a quotient by an extent that is zero in this launch; launches take wide indices
             return None
+        if low > high:  # a remainder by nothing, on lanes that are all silent; passes give it another divisor
+            return None
         return (max(low, 0) if fragment.id in unsigned else low), high
 
     def watch(fragment: Fragment, array: Any, active: Any) -> None:
