@@ -75,6 +75,8 @@ class Context:
     program_id: Value | None = None
     tiled: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Name and definition of each view that is read or written in whole tiles."""
+    slices: dict[tuple[str, int, int], str] = field(default_factory=dict)
+    """Name of the slice of a view along an axis at the rows of a coordinate, by its id."""
     settings: dict[str, int] = field(default_factory=dict)
     """What the compiler should be told where the plan says nothing."""
 
@@ -119,6 +121,14 @@ class Body(python.Body[Context]):
         return bounds
 
     # ---------------------------------------------------------------------------------------------- operations
+
+    def region(self, region: Region) -> None:
+        """Write the live operations of the region in order."""
+        run = self.context.boxes.runs.get(id(region))
+        if run is None:
+            super().region(region)
+        else:
+            tiles.rows(self, run)
 
     def op(self, op: Op) -> None:
         """Write one operation."""

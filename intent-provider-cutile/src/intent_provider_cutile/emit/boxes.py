@@ -2,12 +2,13 @@
 
 ``ct.load`` and ``ct.store`` count in tiles; a tile outside the array is undefined behaviour. An access becomes one only
 if it has no validity (the program proves every lane in bounds) and each coordinate is ``block * k`` plus the lanes of
-a dim of ``k`` elements, or one number. Programs without a matrix product keep to element offsets: rows are faster so.
+a dim of ``k`` elements, or one number; one of them may be the rows of a pass (:mod:`intent_provider_cutile.emit.runs`).
+Programs without a matrix product keep to element offsets: rows are faster so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from intent.physical import (
@@ -27,6 +28,7 @@ from intent.physical import (
 )
 from intent.physical.walk import operands_of, walk
 from intent_provider_cutile.emit.contract import layout_of
+from intent_provider_cutile.emit.runs import Run, runs_of
 
 _KEEP_MULTIPLES = frozenset({"add", "sub", "neg", "minimum", "maximum"})
 """Functions whose result is a multiple of what divides all operands."""
@@ -34,13 +36,17 @@ _KEEP_MULTIPLES = frozenset({"add", "sub", "neg", "minimum", "maximum"})
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """One axis of a box: the lanes of ``dim`` (None: one element) at tile index ``base * times // over + plus``."""
+    """One axis of a box: the lanes of ``dim`` (None: one element) at tile index ``base * times // over + plus``.
+
+    ``run``: they are the rows of a pass, of which the array is a slice.
+    """
 
     dim: Dim | None
     base: Fragment | None = None
     times: int = 1
     over: int = 1
     plus: int = 0
+    run: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,10 +72,25 @@ class Boxes:
     def __init__(self, program: Program, *, wanted: bool) -> None:
         ops = [op for segment in program.segments for op in walk(segment.body)]
         self._defined = {result.id: op for op in ops for result in op.results}
+        self._found: dict[int, Box] = {}
         self._loops = {op.body.args[0].id: op for op in ops if isinstance(op, Loop)}
         products = any(isinstance(op, Contract) and layout_of(op) is not None for op in ops)
-        found = ((op, self._box(op)) for op in ops) if wanted and products else ()
-        self._found = {id(op): box for op, box in found if box is not None}
+        self.runs: dict[int, Run] = {}
+        """Runs whose accesses are boxes, by the Python identity of their regions."""
+        if wanted and products:
+            self._make(program, ops)
+
+    def _make(self, program: Program, ops: Sequence[Op]) -> None:
+        for run in runs_of(program, self._defined):
+            accesses = [
+                op for op in walk(run.region) if isinstance(op, Load | Store) and run.axis(op) is not None
+            ]
+            boxes = [(op, self._box(op, run)) for op in accesses]
+            if all(box is not None for _, box in boxes):
+                self.runs[id(run.region)] = run
+                self._found.update((id(op), box) for op, box in boxes if box is not None)
+        found = ((op, self._box(op, None)) for op in ops if id(op) not in self._found)
+        self._found.update({id(op): box for op, box in found if box is not None})
 
     def of(self, op: Op) -> Box | None:
         """The box of an access, or None where it is written by element offsets."""
@@ -78,23 +99,33 @@ class Boxes:
     def operands(self, op: Op) -> Iterator[Fragment]:
         """What the text of an operation reads: of a box only the bases, not the coordinates."""
         box = self.of(op)
-        if box is None:
+        if box is None or not isinstance(op, Load | Store):
             yield from operands_of(op)
             return
         yield from (side.base for side in box.sides if side.base is not None)
+        if op.valid is not None:
+            # The text finds the first and the last row in them: each has a name, for which two uses are enough.
+            yield from (op.valid, op.valid)
+            yield from (
+                c for c, side in zip(op.coordinates, box.sides, strict=True) if side.run for _ in range(2)
+            )
         if isinstance(op, Store):
             yield op.value
 
-    def _box(self, op: Op) -> Box | None:
+    def _box(self, op: Op, run: Run | None) -> Box | None:
         if isinstance(op, Load):
             resource = op.source
         elif isinstance(op, Store):
             resource = op.target
         else:
             return None
-        if not isinstance(resource, View) or op.valid is not None or resource.rank < 2:
+        if not isinstance(resource, View) or (op.valid is not None and run is None) or resource.rank < 2:
             return None
-        sides = [self._side(c) for c in op.coordinates]
+        rows = run.axis(op) if run is not None else None
+        sides = [
+            Side(dim=run.dim, run=True) if run is not None and k == rows else self._side(c)
+            for k, c in enumerate(op.coordinates)
+        ]
         found = tuple(side for side in sides if side is not None)
         box = Box(sides=found)
         lanes = op.dims if isinstance(op, Store) else op.result.dims

@@ -15,7 +15,7 @@ from intent_provider_cutile.emulate.collectives import COLLECTIVES
 from intent_provider_cutile.emulate.dtypes import ALL, INT32, TileTypeError
 from intent_provider_cutile.emulate.functions import FUNCTIONS, ranged
 from intent_provider_cutile.emulate.tile import Tile
-from intent_provider_cutile.emulate.tiled import TiledArray, assume_divisible_by, load, store
+from intent_provider_cutile.emulate.tiled import PaddingMode, TiledArray, assume_divisible_by, load, store
 
 
 class MemoryOrder(Enum):
@@ -50,8 +50,8 @@ class Language:
         self.block = 0
         self.module = SimpleNamespace(
             **ALL, **FUNCTIONS, **COLLECTIVES, MemoryOrder=MemoryOrder, MemoryScope=MemoryScope,
-            RoundingMode=RoundingMode, Constant=Constant, IndexedWithInt64=object, ScalarInt64=int,
-            bid=self._bid, kernel=_kernel, Array=TiledArray, load=load, store=store,
+            RoundingMode=RoundingMode, PaddingMode=PaddingMode, Constant=Constant, IndexedWithInt64=object,
+            ScalarInt64=int, bid=self._bid, kernel=_kernel, Array=TiledArray, load=load, store=store,
             assume_divisible_by=assume_divisible_by,
         )  # fmt: skip
 
