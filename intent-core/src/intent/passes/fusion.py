@@ -18,7 +18,7 @@ beginning of the first loop to its own; it uses no result of the first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -50,7 +50,7 @@ def fusion(program: ph.Program, permissions: Permissions) -> ph.Program:
     if not program.workspace:
         return program
     writes = [op.target for op in _all(program) if isinstance(op, ph.Store | ph.Atomic)]
-    once = {b.id for b in program.workspace if sum(w == b for w in writes) == 1}
+    once: set[ph.Resource] = {b for b in program.workspace if sum(w == b for w in writes) == 1}
     fused = rewrite_regions(program, lambda b, region: _fused(b, region, once))
     return fused if fused is program else _without_unread(fused)
 
@@ -73,7 +73,7 @@ class _Pair:
     store: ph.Store
 
 
-def _fused(b: Builder, region: ph.Region, once: set[int]) -> ph.Region | None:
+def _fused(b: Builder, region: ph.Region, once: Collection[ph.Resource]) -> ph.Region | None:
     """The region with one pair of its loops fused, or None if there is none."""
     for n, second in enumerate(region.ops):
         if not isinstance(second, ph.Loop) or second.results:
@@ -98,16 +98,16 @@ def _fused(b: Builder, region: ph.Region, once: set[int]) -> ph.Region | None:
     return None
 
 
-def _handed_over(first: ph.Loop, second: ph.Loop, once: set[int], b: Builder) -> ph.Store | None:
+def _handed_over(
+    first: ph.Loop, second: ph.Loop, once: Collection[ph.Resource], b: Builder
+) -> ph.Store | None:
     """The store of the first loop that the second one reads, if every pass writes elements of its own."""
     if (first.begin, first.end, first.step) != (second.begin, second.end, second.step):
         return None
-    read = {op.source for op in second.body.ops if isinstance(op, ph.Load)}
-    for op in first.body.ops:
-        if isinstance(op, ph.Store) and op.target in read and isinstance(op.target, ph.Buffer):
-            own = any(moves_on(c, first, b.known.definition) for c in op.coordinates)
-            if op.target.id in once and own:
-                return op
+    read = {op.source for op in second.body.ops if isinstance(op, ph.Load)}.intersection(once)
+    for op in [op for op in first.body.ops if isinstance(op, ph.Store) and op.target in read]:
+        if any(moves_on(c, first, b.known.definition) for c in op.coordinates):
+            return op
     return None
 
 
@@ -166,22 +166,20 @@ def _body(b: Builder, pair: _Pair) -> ph.Region | None:
                 continue
             coordinates = tuple(copier.get(c) for c in op.coordinates)
             valid = None if op.valid is None else copier.get(op.valid)
-            if coordinates != store.coordinates or (store.valid is not None and store.valid != valid):
+            if coordinates != store.coordinates or store.valid not in (None, valid):
                 return None
             value = b.broadcast(store.value, op.result.dims)
-            if valid is not None and not _silent(b, second, op):
+            if op.valid is not None and not _silent(b, second, op.valid):
                 fill = copier.get(op.fill) if op.fill is not None else b.constant(0, value.dtype)
-                value = b.pointwise("select", valid, value, fill)
+                value = b.pointwise("select", copier.get(op.valid), value, fill)
             copier.names[op.result.id] = value
     return replace(first.body, ops=tuple(ops))
 
 
-def _silent(b: Builder, loop: ph.Loop, load: ph.Load) -> bool:
-    """Whether nothing comes of the lanes that the load leaves out: no store takes place there, nor another read."""
+def _silent(b: Builder, loop: ph.Loop, test: ph.Fragment) -> bool:
+    """Whether nothing comes of lanes where the test fails: no store takes place there, nor another read."""
     accesses = [op for op in loop.body.ops if isinstance(op, ph.Load | ph.Store)]
-    return load.valid is not None and all(
-        op.valid is not None and load.valid in b.conjuncts(op.valid) for op in accesses
-    )
+    return all(op.valid is not None and test in b.conjuncts(op.valid) for op in accesses)
 
 
 # -- what is left of buffers -----------------------------------------------------------------------------------------
