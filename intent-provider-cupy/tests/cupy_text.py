@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from intent.types.dtypes import ALL
+from intent_provider_cupy import prelude
 from intent_provider_cupy.emit.interface import C_TYPES, Parameter, Signature
 from intent_provider_cupy.emulate.compile import kernel
 from intent_provider_cupy.emulate.runtime import Memory, Run, run
@@ -20,7 +21,8 @@ def emulate(body, *, threads=32, blocks=1, shared=0, seed=0, **arrays):
         for name, array in arrays.items()
     )
     declared = ", ".join(f"{p.type} {p.emitted}" for p in parameters)
-    text = f'extern "C" __global__ void by_hand({declared}) {{\n{body}\n}}\n'
+    kernel_text = f'extern "C" __global__ void by_hand({declared}) {{\n{body}\n}}\n'
+    text = prelude.needed(kernel_text) + kernel_text
     signature = Signature(parameters=parameters, threads=threads, shared_bytes=shared)
     what = Run(
         name="by_hand",

@@ -29,7 +29,8 @@ from intent.physical import (
 from intent.physical.walk import operands_of
 from intent_provider_cupy.emit.hazards import may_meet
 
-_PURE = (Constant, LaunchValue, Argument, Lane, Pointwise, Cast, Bitcast, Broadcast)
+PURE = (Constant, LaunchValue, Argument, Lane, Pointwise, Cast, Bitcast, Broadcast)
+"""What gives the same wherever and whenever it is computed."""
 SLOW = ("floordiv", "mod")
 """Functions of integers that cost as much as all else about an address."""
 
@@ -86,7 +87,7 @@ def _repeatable(op: Op, written: Sequence[object]) -> bool:
     """Whether an operation gives the same again, in any threads and a pass before."""
     if isinstance(op, Load):
         return isinstance(op.source, View) and not any(may_meet(op.source, w) for w in written)  # type: ignore[arg-type]
-    return isinstance(op, _PURE)
+    return isinstance(op, PURE)
 
 
 @dataclass(frozen=True, kw_only=True)

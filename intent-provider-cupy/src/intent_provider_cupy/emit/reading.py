@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from intent.physical import Fragment, Load, Loop, Op, Pointwise
+from intent.physical.walk import operands_of
 from intent.provider.emission import Width
 from intent_provider_cupy.emit import addresses
 from intent_provider_cupy.emit.layout import Table
@@ -32,7 +33,7 @@ class Kept:
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """The operations of a pass behind the addresses of copies.
+    """The operations of a pass behind the addresses of copies, but for those that every pass would repeat.
 
     ``early``: those that run a pass before the copies, for what is ``kept``; ``late``: those that run beside them.
     ``divisors``: the names of the divisors that have reciprocals, by the divisor's value.
@@ -47,36 +48,62 @@ class Reading:
 def reading_of(body: Body, loop: Loop, loads: Sequence[Load]) -> Reading:
     """What is behind the addresses of the loads; declares the variables of what is kept."""
     ops = loop.body.ops
-    parts = addresses.parts(loads, {r.id: op for op in ops for r in op.results})
+    inside = {r.id: op for op in ops for r in op.results}
+    parts = addresses.parts(loads, inside)
     kept = [
         Kept(op=op, table=table, variable=_declared(body, op, table))
         for op in ops
         if op.id in parts.kept
         for table in body.placing.tables_of(op)
     ]
+    early = [op for op in ops if op.id in parts.early]
+    divisors, before = _divisors(body, loop, early, inside)
     return Reading(
-        early=tuple(op for op in ops if op.id in parts.early), kept=tuple(kept),
+        early=tuple(op for op in early if op.id not in before), kept=tuple(kept), divisors=divisors,
         late=tuple(op for op in ops if op.id in parts.late),
-        divisors=_divisors(body, [op for op in ops if op.id in parts.early]),
     )  # fmt: skip
 
 
-def _divisors(body: Body, early: Sequence[Op]) -> dict[int, str]:
-    """Reciprocals of what 64-bit indices are divided by in every pass."""
+def _divisors(
+    body: Body, loop: Loop, early: Sequence[Op], inside: Mapping[int, Op]
+) -> tuple[dict[int, str], set[int]]:
+    """Reciprocals of what 64-bit indices are divided by in every pass, and the operations that gave the divisors."""
     made: dict[int, str] = {}
+    before: set[int] = set()
     for op in early:
         if not isinstance(op, Pointwise) or op.fn not in addresses.SLOW or op.result.dtype.kind != "index":
             continue
         number, divisor = op.operands
-        value = body.values.get((divisor.id, 0)) if not divisor.dims else None
-        wide = body.context.bounds.width(number) is Width.LONG
         found = body.context.bounds.interval(divisor)
         positive = found is not None and found.non_negative  # zero divides nothing that counts
-        if wide and positive and value is not None and not value.literal and divisor.id not in made:
+        if divisor.id in made or not positive or body.context.bounds.width(number) is not Width.LONG:
+            continue
+        needed = {o.id for o in addresses.behind([divisor], inside)}
+        if not _constant(body, loop, [divisor], [o for o in early if o.id in needed]):
+            continue
+        _compute(body, [o for o in early if o.id in needed - before])
+        before |= needed
+        value = body.use(divisor, body.placing.main)
+        if not value.literal:
             name = made[divisor.id] = body.context.namer.fresh(f"{divisor.name or 'by'}_divisor")
             body.flush_keeping([value])
             body.writer.line(f"const it_divisor {name} = it_divisor_of({body.text(value)});")
-    return made
+    return made, before
+
+
+def _constant(body: Body, loop: Loop, values: Sequence[Fragment], ops: Sequence[Op]) -> bool:
+    """Whether values that the operations of a loop give are the same in all threads and all passes."""
+    read = [*values, *(o for op in ops for o in operands_of(op))]
+    pure = all(isinstance(op, addresses.PURE) for op in ops)
+    return pure and not any(f.dims or f in loop.body.args for f in read)
+
+
+def _compute(body: Body, ops: Sequence[Op]) -> None:
+    """Operations of a loop, which that may write once more."""
+    left = dict(body.left)
+    for op in ops:
+        body.op(op)
+    body.left = left
 
 
 def _declared(body: Body, op: Op, table: Table) -> Variable:
