@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 import pytest
 
 import intent
 import intent.language as I
+from intent.construct import GroupPlan, Plan, construct, relocate, resident
+from intent.frontend import lower
+from intent.physical.verify import verify
+from intent.physical.walk import walk
+from intent.reference.physical import execute
 
 STEPS = ((0, 3), (3, 1), (4, 5), (3, 17))
 
@@ -199,3 +206,34 @@ def test_a_while_loop_over_a_vector(differ, rng, n):
         w = w / np.abs(w).max()
         d, v, k = np.abs(w - v).max(), w, k + 1
     differ(power, {"a": a, "y": np.zeros(n), "count": np.zeros((), np.int32)}, {"y": v, "count": k})
+
+
+@intent.kernel
+def best_paths(e: I.In[I.i32, ("T", "N")], step: I.In[I.i32, ("N", "N")], y: I.Out[I.i32, ("N",)]):
+    best = e[0, :]
+    for t in range(1, e.shape[0]):
+        best = I.reduce.max(best[:, None] + step[...], axis=0) + I.vecmat(best, step[...]) + e[t, :]
+    y[...] = best
+
+
+@pytest.mark.parametrize("block", [1, 2, 8, None])
+@pytest.mark.parametrize("n", [1, 3, 8])
+@pytest.mark.parametrize("compared", [0, 1 << 20], ids=["through a buffer", "by comparing"])
+def test_a_carried_vector_goes_through_a_matrix_of_its_class_in_blocks(monkeypatch, rng, compared, n, block):
+    monkeypatch.setattr(relocate, "COMPARED", compared)
+    e, step = rng.integers(-3, 4, (3, n)).astype(np.int32), rng.integers(-3, 4, (n, n)).astype(np.int32)
+    wanted = e[0]
+    for row in e[1:]:
+        wanted = (wanted[:, None] + step).max(axis=0) + wanted @ step + row
+    lowered = lower(best_paths)
+    beside = () if block is None else (("axis_N", block),)
+    plan = Plan(groups=(GroupPlan(inner=(("axis_N", resident(8)),), beside=beside),))
+    program = construct(lowered, plan)
+    verify(program, lowered)
+    lanes = max(
+        prod(d.size for d in r.dims) for s in program.segments for op in walk(s.body) for r in op.results
+    )
+    assert lanes == 8 * (block or 8)
+    y = np.zeros(n, np.int32)
+    execute(program, {"e": e, "step": step, "y": y}, {}, {"T": 3, "N": n}, find_races=True)
+    np.testing.assert_array_equal(y, wanted)

@@ -266,9 +266,11 @@ class Context:
         self.emitter.order.add(dim, before)
         return dim
 
-    def traversal(self, axis: tuple[int, int]) -> Inner:
-        """The planned traversal of an axis inside an instance."""
-        return self.plan.traversal(self.analysis.classes.label(axis))
+    def traversal(self, axis: tuple[int, int], at: Iterable[Point] = ()) -> Inner:
+        """The planned traversal of an axis inside an instance, of an operation whose result is wanted at ``at``."""
+        label = self.analysis.classes.label(axis)
+        beside = any(d.axis == label for p in at for d in p.fragment.dims)
+        return self.plan.traversal_beside(label) if beside else self.plan.traversal(label)
 
     def is_divisible(self, e: Extent, block: int) -> bool:
         """Whether blocks of ``block`` cover ``e`` exactly, by constant or by a guard of the plan."""

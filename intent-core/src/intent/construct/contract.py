@@ -20,7 +20,7 @@ def contract(c: Context, op: kir.Contract, index: int, at: At, frame: Frame) -> 
     """A loop over blocks of the paired axes with one accumulator, or a single product when they are resident."""
     left, right = free_coordinates(op.lhs, op.rhs, op, at)
     axes = [
-        (k, c.analysis.classes.label((op.lhs.id, k)), op.lhs.shape[k], c.traversal((op.lhs.id, k)))
+        (k, c.analysis.classes.label((op.lhs.id, k)), op.lhs.shape[k], c.traversal((op.lhs.id, k), at))
         for k, _ in op.reduce
     ]
     # The summed lanes stand between the left and the right free lanes, as a matrix product has them.

@@ -148,10 +148,14 @@ def hold(
     c: Context, key: object, at: tuple[Point, ...], frame: Frame, fill: Callable[[], tuple[Held, ...]]
 ) -> tuple[Held, ...]:
     """Fill buffers where the owner's coordinates live, once per owner."""
+    return hold_in(c, key, innermost(c, at, frame), fill)
+
+
+def hold_in(c: Context, key: object, scope: Scope, fill: Callable[[], tuple[Held, ...]]) -> tuple[Held, ...]:
+    """Fill buffers in an enclosing scope, once."""
     found = c.holds.get(key)
     if found is not None and c.emitter.around(found[0]):
         return found[1]
-    scope = innermost(c, at, frame)
     around, c.holding = c.holding, scope
     try:
         with placed(c, scope):

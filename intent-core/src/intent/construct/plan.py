@@ -66,6 +66,8 @@ class GroupPlan:
     ``split``: the label of an axis that is walked in order, and among how many instances the reductions over it are
     shared out; the last of them to arrive combines what all know, and does the rest. Stores along the axis are shared
     out without more ado, where the group has no other effect.
+    ``beside``: blocks in which reductions and contractions walk a resident axis where lanes of its class are in use
+    already, as those of a result that runs along it, too; not listed: all members at once there, too.
     """
 
     instance: tuple[tuple[str, int], ...] = ()
@@ -73,6 +75,7 @@ class GroupPlan:
     grouped: int = 1
     collisions: tuple[tuple[int, Form], ...] = ()
     split: tuple[str, int] | None = None
+    beside: tuple[tuple[str, int], ...] = ()
 
     def block(self, label: str) -> int | None:
         """The block of an instance axis, or None when the axis stays inside."""
@@ -81,6 +84,11 @@ class GroupPlan:
     def traversal(self, label: str) -> Inner:
         """How the axis is traversed inside."""
         return dict(self.inner).get(label, Inner(mode="serial"))
+
+    def traversal_beside(self, label: str) -> Inner:
+        """The same where lanes of the axis's class are in use already."""
+        block = dict(self.beside).get(label)
+        return self.traversal(label) if block is None else Inner(mode="serial", size=block)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +112,7 @@ class Plan:
             axes = [f"{label}=instance({block})" for label, block in g.instance]
             axes += [f"{label}={inner}" for label, inner in g.inner]
             order = f" grouped({g.grouped})" if g.grouped > 1 else ""
+            order += "".join(f" {label} beside({block})" for label, block in g.beside)
             order += "" if g.split is None else f" {g.split[0]} split({g.split[1]})"
             order += "".join(f" collision%{op}={form}" for op, form in g.collisions if form != "native")
             lines.append(f"group {n}: {' '.join(axes) or 'one instance'}{order}")

@@ -26,6 +26,7 @@ def record_of_plan(plan: Plan) -> Record:
                 "grouped": group.grouped,
                 "collisions": [[op, form] for op, form in group.collisions],
                 "split": None if group.split is None else list(group.split),
+                "beside": [[label, block] for label, block in group.beside],
             }
             for group in plan.groups
         ],
@@ -72,6 +73,7 @@ def _group(record: Record) -> GroupPlan:
         grouped=record["grouped"],
         collisions=tuple((op, form) for op, form in record["collisions"]),
         split=split,
+        beside=tuple((label, block) for label, block in record.get("beside", ())),
     )
 
 

@@ -33,7 +33,7 @@ def _reduce(c: Context, op: kir.Reduce, at: At, frame: Frame) -> tuple[Point, ..
     source = op.operands[0]
     free = [k for k in range(source.rank) if k not in op.axes]
     axes = [
-        (k, c.analysis.classes.label((source.id, k)), source.shape[k], _traversal(c, op, k))
+        (k, c.analysis.classes.label((source.id, k)), source.shape[k], _traversal(c, op, k, at))
         for k in sorted(op.axes)
     ]
     walk = walk_axes(c, axes, at, frame, parts=True)
@@ -94,8 +94,8 @@ def across_lanes(
     return c.emitter.emit(ph.Reduce, types, name=op.results[0].name, **payload)
 
 
-def _traversal(c: Context, op: kir.Reduce, axis: int) -> Inner:
-    return serial(1) if has_loops(op) else c.traversal((op.operands[0].id, axis))
+def _traversal(c: Context, op: kir.Reduce, axis: int, at: At) -> Inner:
+    return serial(1) if has_loops(op) else c.traversal((op.operands[0].id, axis), at)
 
 
 def _position(c: Context, op: kir.Reduce, walk: Walk, frame: Frame) -> Point:

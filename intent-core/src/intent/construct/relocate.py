@@ -12,7 +12,7 @@ from typing import Final
 
 from intent import physical as ph
 from intent.construct.context import Context
-from intent.construct.held import Held
+from intent.construct.held import Held, hold_in
 from intent.construct.point import Point, members_of
 from intent.types.extent import const
 
@@ -93,12 +93,17 @@ def _at(c: Context, value: ph.Fragment, dim: ph.Dim, there: Point) -> ph.Fragmen
 
 
 def _through_buffer(c: Context, value: ph.Fragment, dim: ph.Dim, there: Point) -> ph.Fragment:
-    """The lane of ``dim`` at a coordinate, written for all lanes and read back by those that want it."""
+    """The lane of ``dim`` at a coordinate: all are written where the value is made, and read where they are wanted."""
     e = c.emitter
-    owner = tuple(d for d in value.dims if d != dim)
-    held = Held.begin(c, value.dtype, owner, (const(dim.size),), value.name or "moved")
-    held.write(c, value, Point(e.lane(dim)))
-    held.settle(c)
+
+    def fill() -> tuple[Held, ...]:
+        owner = tuple(d for d in value.dims if d != dim)
+        held = Held.begin(c, value.dtype, owner, (const(dim.size),), value.name or "moved")
+        held.write(c, value, Point(e.lane(dim)))
+        held.settle(c)
+        return (held,)
+
+    (held,) = hold_in(c, ("moved", value.id, dim), e.home[value.id], fill)
     inside = e.compare("ge", there.fragment, e.index(0))
     inside = e.pointwise("and", inside, e.compare("lt", there.fragment, e.index(dim.size)))
     return held.read(c, Point(there.fragment, frozenset({inside})), proof=ph.GUARD)

@@ -152,6 +152,7 @@ def _choices(plan: Plan) -> tuple[Choice, ...]:
         for choice in (
             *(Choice(group=number, axis=a, mode="instance", size=size) for a, size in group.instance),
             *(Choice(group=number, axis=a, mode=i.mode, size=i.size) for a, i in group.inner),
+            *(Choice(group=number, axis=a, mode="beside", size=n) for a, n in group.beside),
             *(Choice(group=number, axis=a, mode="split", size=n) for a, n in _splits(group)),
         )
     )

@@ -197,12 +197,13 @@ class Segment:
 class Choice:
     """What the plan does with an axis: blocks of instances, an ordered loop over blocks, or all of it in lanes.
 
-    ``split``: the loop is shared out among ``size`` instances.
+    ``beside``: reductions over it walk it in blocks where lanes of its class are in use already. ``split``: the loop is
+    shared out among ``size`` instances.
     """
 
     group: int
     axis: str
-    mode: Literal["instance", "serial", "resident", "split"]
+    mode: Literal["instance", "serial", "resident", "beside", "split"]
     size: int
 
 

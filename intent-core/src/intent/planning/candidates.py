@@ -8,7 +8,7 @@ from itertools import islice
 
 import numpy as np
 
-from intent.construct import Analysis, GroupPlan, Inner, Plan
+from intent.construct import Analysis, GroupPlan, Plan, serial
 from intent.construct.plan import knobs
 from intent.planning.default import default
 from intent.planning.legal import legal
@@ -68,26 +68,34 @@ def _neighbours(plan: Plan, settings: Mapping[str, Sequence[int]]) -> Iterator[P
             for value in near:
                 yield replace(plan, knobs=knobs({**chosen, name: value}), name=f"{name} {value}")
     for n, group in enumerate(plan.groups):
-        for k, (label, block) in enumerate(group.instance):
-            for size in (block // 2, block * 2):
-                if size:
-                    entries = (*group.instance[:k], (label, size), *group.instance[k + 1 :])
-                    yield _with_group(plan, n, replace(group, instance=entries), f"{label} {size}")
-        if group.split is not None:
-            label, count = group.split
-            yield _with_group(plan, n, replace(group, split=None), f"{label} alone")
-            for parts in (count // 2, count * 2):
-                if parts > 1:
-                    yield _with_group(plan, n, replace(group, split=(label, parts)), f"{label} split {parts}")
-        for k, (label, inner) in enumerate(group.inner):
-            for size in (inner.size // 2, inner.size * 2):
-                if size and inner.mode == "serial":
-                    walked = (
-                        *group.inner[:k],
-                        (label, Inner(mode="serial", size=size)),
-                        *group.inner[k + 1 :],
-                    )
-                    yield _with_group(plan, n, replace(group, inner=walked), f"{label} {size}")
+        for other, name in _laid_otherwise(group):
+            yield _with_group(plan, n, other, name)
+
+
+def _laid_otherwise(group: GroupPlan) -> Iterator[tuple[GroupPlan, str]]:
+    for label, size, blocks in _resized(group.instance):
+        yield replace(group, instance=blocks), f"{label} {size}"
+    if group.split is not None:
+        label, count = group.split
+        yield replace(group, split=None), f"{label} alone"
+        for parts in (count // 2, count * 2):
+            if parts > 1:
+                yield replace(group, split=(label, parts)), f"{label} split {parts}"
+    for label, size, blocks in _resized(group.beside):
+        yield replace(group, beside=blocks), f"{label} beside {size}"
+    for k, (label, inner) in enumerate(group.inner):
+        for size in (inner.size // 2, inner.size * 2):
+            if size and inner.mode == "serial":
+                walked = (*group.inner[:k], (label, serial(size)), *group.inner[k + 1 :])
+                yield replace(group, inner=walked), f"{label} {size}"
+
+
+def _resized(blocks: tuple[tuple[str, int], ...]) -> Iterator[tuple[str, int, tuple[tuple[str, int], ...]]]:
+    """Each block halved and doubled: its label, its new size, and all blocks."""
+    for k, (label, block) in enumerate(blocks):
+        for size in (block // 2, block * 2):
+            if size:
+                yield label, size, (*blocks[:k], (label, size), *blocks[k + 1 :])
 
 
 def _with_group(plan: Plan, number: int, group: GroupPlan, name: str) -> Plan:

@@ -45,7 +45,8 @@ def _legal_group(group: Group, plan: GroupPlan, capabilities: Capabilities) -> G
         if label in axes
     )
     inner = tuple((label, Inner(mode=i.mode, size=lanes(i.size, capabilities))) for label, i in plan.inner)
-    return replace(plan, instance=instance, inner=inner)
+    beside = tuple((label, lanes(block, capabilities)) for label, block in plan.beside)
+    return replace(plan, instance=instance, inner=inner, beside=beside)
 
 
 def must_be_whole(analysis: Analysis) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -70,6 +71,8 @@ def random_plan(
                 guards.add(guard)
         grouped = int(2 ** rng.integers(0, 3)) if len(instance) >= 2 else 1
         groups.append(GroupPlan(instance=tuple(instance), inner=tuple(inner), grouped=grouped))
+    beside = tuple((label, int(2 ** rng.integers(0, 4))) for label in sorted(whole) if rng.random() < 0.5)
+    groups = [replace(group, beside=beside) for group in groups]
     plan = Plan(groups=tuple(groups), guards=tuple(sorted(guards, key=str)), name="random")
     return _with_splits(legal(plan, analysis, capabilities), analysis, capabilities, rng)
 

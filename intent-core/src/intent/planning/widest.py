@@ -2,7 +2,8 @@
 
 The rules of the default plan look at one axis at a time; lanes of several axes multiply where a value has them
 all. What construction makes of a plan shows which do, so a plan that could be too wide is tried, and its widest
-fragment narrowed along its longest axis until it fits.
+fragment narrowed along its longest axis until it fits. An axis that must be resident, and meets its own class in a
+reduction, is walked in blocks there.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def fitted(plan: Plan, analysis: Analysis, whole: Iterable[str], table: PlanTabl
         number, dims = _widest(program)
         if prod(d.size for d in dims) <= most:
             return _with_warps(plan, dims, table)
-        narrowed = _narrowed(plan, number, dims, fixed, analysis)
+        narrowed = _beside(plan, number, dims, analysis) or _narrowed(plan, number, dims, fixed, analysis)
         if narrowed is None:
             return plan
         plan = narrowed
@@ -74,6 +75,29 @@ def _widest(program: Program) -> tuple[int, tuple[Dim, ...]]:
                 if lanes > most:
                     most, found = lanes, (number, result.dims)
     return found
+
+
+def _beside(plan: Plan, number: int, dims: tuple[Dim, ...], analysis: Analysis) -> Plan | None:
+    """The plan that walks an axis in blocks where it meets its own class in ``dims``, if these are reduced there.
+
+    A carried vector that is combined with a matrix keeps all its lanes, and goes through the matrix in blocks.
+    """
+    group, lanes = plan.groups[number], prod(d.size for d in dims)
+    met = Counter(d.axis for d in dims)
+    for label, inner in group.inner:
+        if met[label] < 2 or inner.mode != "resident" or label in dict(group.beside):
+            continue
+        least = min(d.size for d in dims if d.axis == label)
+        block = max(1, LANES * least // lanes)
+        laid = replace(group, beside=(*group.beside, (label, block)))
+        made = replace(plan, groups=(*plan.groups[:number], laid, *plan.groups[number + 1 :]))
+        try:
+            _, left = _widest(construct(analysis.kernel, made, analysis))
+        except PlanError:
+            continue
+        if prod(d.size for d in left) < lanes:
+            return made
+    return None
 
 
 def _narrowed(

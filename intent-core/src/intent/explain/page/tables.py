@@ -139,9 +139,13 @@ def _groups(numbers: tuple[int, ...]) -> str:
 
 
 def _choice(choice: Choice) -> Html:
-    text = {"instance": "instances of", "serial": "loop by", "resident": "resident", "split": "parts:"}[
-        choice.mode
-    ]
+    text = {
+        "instance": "instances of",
+        "serial": "loop by",
+        "resident": "resident",
+        "beside": "beside itself, loop by",
+        "split": "parts:",
+    }[choice.mode]
     return tag(
         "span",
         tag("i", class_=f"mode {choice.mode}"),
