@@ -9,7 +9,7 @@ from typing import Final
 
 __all__ = ["did_you_mean", "dtype_word", "listing", "plural", "shape_text"]
 
-_CLOSE: Final = 0.7
+_CLOSE: Final = 0.65
 """How alike a name has to be: at 0.6 'print' is close to 'InOut'."""
 
 
