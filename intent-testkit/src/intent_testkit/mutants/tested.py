@@ -106,14 +106,12 @@ def noted(where: Sequence[str], before: Callable[[str], object]) -> tuple[dict[s
     return passed, watching.failed
 
 
-def collected(where: Sequence[str]) -> list[str]:
-    """The names of all tests of files and folders; none for none. Raises RuntimeError if a file cannot be read."""
+def collected(where: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """The names of all tests of files and folders, none for none; what files said that cannot be read."""
     if not where:
-        return []
+        return [], {}
     watching = _run([*where, "--collect-only"], lambda _: None, "")
-    if watching.failed:
-        raise RuntimeError(f"tests cannot be collected: {_first(watching)}")
-    return watching.names
+    return watching.names, watching.failed
 
 
 def _first(watching: _Watching) -> str | None:

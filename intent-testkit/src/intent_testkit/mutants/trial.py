@@ -18,7 +18,7 @@ from intent_testkit.mutants.tested import failure
 
 PER_CASE, PROGRAMS = 8, 160
 """Most other programs of one case, and of one mutant, that are verified and run."""
-TESTS: Final = 60
+TESTS: Final = 150
 """Most tests of its room that one mutant is tried on."""
 SECONDS: Final = 60
 """Processor time that a case or a test may take; the longest take two."""

@@ -51,7 +51,8 @@ def watch(room: Room, modules: Sequence[str], every: int = 1, jobs: int = 1) -> 
     """
     right = Right(lines={}, programs={}, expenses={})
     right.compiled.update({case.name: Compiled(case) for case in ALL[::every]})
-    tests = collected(of_core(*room.tests))
+    tests, unread = collected(of_core(*room.tests))
+    right.failing.update(unread)
     shares: list[Share] = [*_dealt(tests), *((name,) for name in right.compiled)]
     files = {file_of(module): module for module in modules}
     seconds: dict[str, float] = {}
