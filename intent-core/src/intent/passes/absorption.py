@@ -71,20 +71,20 @@ def _absorb(b: Builder, loop: ph.Loop) -> bool:
 
 
 def _match(b: Builder, y: ph.Fragment) -> _Match | None:
-    op = b.known.definition.get(y.id)
-    if not isinstance(op, ph.Pointwise) or op.fn != "add":
-        return None
-    for k in (1, 0):
-        product = b.known.definition.get(op.operands[k].id)
-        if not isinstance(product, ph.Pointwise) or product.fn != "mul":
-            continue
-        for j in (0, 1):
-            total = b.known.definition.get(product.operands[j].id)
-            plain = isinstance(total, ph.Contract) and total.accumulator is None
-            if plain or (isinstance(total, ph.Reduce) and total.kind == "sum"):
-                assert isinstance(total, Sum)
-                return _Match(rest=op.operands[1 - k], factor=product.operands[1 - j], total=total)
+    for product, rest in _sides(b, y, "add"):
+        for total, factor in reversed(_sides(b, product, "mul")):
+            match b.known.definition.get(total.id):
+                case (ph.Contract(accumulator=None) | ph.Reduce(kind="sum")) as found:
+                    return _Match(rest=rest, factor=factor, total=found)
     return None
+
+
+def _sides(b: Builder, value: ph.Fragment, fn: str) -> tuple[tuple[ph.Fragment, ph.Fragment], ...]:
+    """Each operand of a function that does not mind their order, the right one first, and the other one."""
+    match b.known.definition.get(value.id):
+        case ph.Pointwise(operands=(left, right)) as op if op.fn == fn:
+            return (right, left), (left, right)
+    return ()
 
 
 def _rewritten(b: Builder, match: _Match, y: ph.Fragment) -> ph.Fragment | None:

@@ -116,10 +116,10 @@ class Copier:
                 return self._reduce(op)
             case ph.Contract():
                 return self._contract(op)
-            case ph.Histogram():
-                return self._histogram(op)
-            case ph.Load():
-                return self._load(op)
+            case ph.Histogram(valid=ph.Fragment() as valid) if self.value(valid) is False:
+                return self._nothing_counted(op)
+            case ph.Load(valid=ph.Fragment() as valid) if self.value(valid) is False:
+                return self._nothing_read(op)
         return None
 
     def _pointwise(self, op: ph.Pointwise) -> ph.Fragment:
@@ -222,16 +222,12 @@ class Copier:
             return self.b.constant(0.0 if op.result.dtype.is_float else 0, op.result.dtype)
         return self.get(op.accumulator)
 
-    def _histogram(self, op: ph.Histogram) -> ph.Fragment | None:
+    def _nothing_counted(self, op: ph.Histogram) -> ph.Fragment:
         """A histogram of nothing."""
-        if op.valid is None or self.value(op.valid) is not False:
-            return None
         return self.b.constant(0, op.result.dtype) if op.accumulator is None else self.get(op.accumulator)
 
-    def _load(self, op: ph.Load) -> ph.Fragment | None:
+    def _nothing_read(self, op: ph.Load) -> ph.Fragment:
         """A read of nothing is its fill."""
-        if op.valid is None or self.value(op.valid) is not False:
-            return None
         if op.fill is not None:
             return self.get(op.fill)
         zero: Value = False if op.result.dtype.name == "bool" else 0.0 if op.result.dtype.is_float else 0
@@ -249,10 +245,11 @@ class Copier:
                 changed[field.name] = self._region(value, alone=isinstance(op, ph.Reduce | ph.Scan))
             elif field.name not in ("id", "results", "origin", "span"):
                 changed[field.name] = self._mapped(value)
-        if isinstance(op, ph.Load | ph.Store | ph.Atomic):
-            changed["valid"] = self._validity(op)
-        elif isinstance(op, ph.Histogram) and op.valid is not None and self.value(op.valid) is True:
-            changed["valid"] = None
+        match op:
+            case ph.Load() | ph.Store() | ph.Atomic():
+                changed["valid"] = self._validity(op)
+            case ph.Histogram(valid=ph.Fragment() as valid) if self.value(valid) is True:
+                changed["valid"] = None
         if isinstance(op, ph.Loop) and self._settled(op, changed["body"]):
             for result, init in zip(op.results, op.inits, strict=True):
                 self.names[result.id] = self.get(init)

@@ -17,17 +17,15 @@ other operand is zero there too (its reads are masked by the same predicate), or
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final
 
 from intent import physical as ph
 from intent.passes.building import Builder
 from intent.passes.constants import same
 from intent.passes.copying import Copier
 from intent.passes.permissions import Permissions
-from intent.passes.ranges import Range, Ranges
+from intent.passes.ranges import Ranges
 from intent.passes.rewriting import rewrite_loops
 from intent.physical.walk import walk
 
@@ -48,7 +46,7 @@ def _narrow(b: Builder, loop: ph.Loop, permissions: Permissions) -> bool:
     for test in found:
         if own_lengths(b, loop, test):
             continue
-        wanted = ranges.can_hold(test) or Range()
+        wanted = ranges.can_hold(test)
         if wanted.high is not None and (beyond := ranges.shifted(wanted.high, 1)) != loop.end:
             end = b.pointwise("minimum", end, beyond)
             why["end"].append(test)
@@ -67,20 +65,15 @@ def _narrow(b: Builder, loop: ph.Loop, permissions: Permissions) -> bool:
 
 def own_lengths(b: Builder, loop: ph.Loop, test: ph.Fragment) -> bool:
     """Whether the test says which lanes still have a member of a loop that ends where the longest of them does."""
-    op = b.known.definition.get(b.known.plain(test).id)
-    end = b.known.definition.get(loop.end.id)
-    if (
-        not isinstance(op, ph.Pointwise)
-        or op.fn != "lt"
-        or not isinstance(end, ph.Reduce)
-        or end.kind != "max"
-    ):
-        return False
-    length = b.known.plain(end.operands[0])
-    chosen, lengths = b.known.definition.get(length.id), [length]
-    if isinstance(chosen, ph.Pointwise) and chosen.fn == "select":
-        lengths.append(b.known.plain(chosen.operands[1]))
-    return b.known.plain(op.operands[1]) in lengths
+    known = b.known
+    match known.definition.get(known.plain(test).id), known.definition.get(loop.end.id):
+        case ph.Pointwise(fn="lt", operands=(_, bound)), ph.Reduce(kind="max", operands=(longest,)):
+            lengths = [known.plain(longest)]
+            match known.definition.get(lengths[0].id):
+                case ph.Pointwise(fn="select", operands=(_, length, _)):
+                    lengths.append(known.plain(length))
+            return known.plain(bound) in lengths
+    return False
 
 
 def first_at(b: Builder, ranges: Ranges, loop: ph.Loop, low: ph.Fragment) -> ph.Fragment:
@@ -108,14 +101,15 @@ def tests(b: Builder, loop: ph.Loop) -> Iterator[ph.Fragment]:
     """Comparisons that move with the loop's index, and alternatives of them."""
     moving = {loop.body.args[0].id}
     for op in loop.body.ops:
-        if not isinstance(op, ph.Pointwise) or not b.known.reaches(op.result, moving):
-            continue
-        places = op.fn in _COMPARISONS and op.operands[0].dtype.name in ("index", "i64")
-        if places or (op.fn == "or" and all(b.known.reaches(f, moving) for f in op.operands)):
+        match op:
+            case ph.Pointwise(fn="or"):
+                places = True
+            case ph.Pointwise(fn="lt" | "le" | "gt" | "ge" | "eq", operands=(left, _)):
+                places = left.dtype.name in ("index", "i64")
+            case _:
+                places = False
+        if places and b.known.reaches(op.result, moving):
             yield op.result
-
-
-_COMPARISONS: Final = ("lt", "le", "gt", "ge", "eq")
 
 
 def _idle_without(b: Builder, loop: ph.Loop, test: ph.Fragment, *, finite: bool) -> bool:
@@ -138,11 +132,11 @@ def running_sums(b: Builder, loop: ph.Loop) -> frozenset[int]:
     """Carries that begin at +0.0 and are only added to: they are never -0.0."""
     found = set()
     for arg, init, y in zip(loop.body.args[1:], loop.inits, loop.body.yields, strict=True):
-        start = b.known.value(init)
-        if not isinstance(start, float) or start != 0 or math.copysign(1.0, start) < 0:
+        if not same(b.known.value(init), 0.0):
             continue
-        op = b.known.definition.get(y.id)
-        added = isinstance(op, ph.Pointwise) and op.fn == "add" and arg in op.operands
-        if added or (isinstance(op, ph.Contract) and op.accumulator == arg):
-            found.add(arg.id)
+        match b.known.definition.get(y.id):
+            case ph.Pointwise(fn="add", operands=operands) if arg in operands:
+                found.add(arg.id)
+            case ph.Contract(accumulator=start) if start == arg:
+                found.add(arg.id)
     return frozenset(found)

@@ -105,7 +105,7 @@ def _found(b: Builder, loop: ph.Loop, ranges: Ranges, wide: int) -> dict[ph.Frag
             and not own_lengths(b, loop, test)
         ):
             held = ranges.must_hold(test)
-            if held is not None and (held.low is None) != (held.high is None):
+            if held != Range():
                 found[test] = held
     return found
 
@@ -196,11 +196,12 @@ def _split(b: Builder, loop: ph.Loop, cut: _Cut) -> None:
 
 def _within(b: Builder, high: ph.Fragment, loop: ph.Loop) -> ph.Fragment:
     """The lesser of where full blocks end and where the loop does; ``N // 64 * 64`` is within ``N``."""
-    whole = b.known.definition.get(high.id)
-    if isinstance(whole, ph.Pointwise) and whole.fn == "mul" and _size(b, loop.end):
-        blocks = b.known.definition.get(whole.operands[0].id)
-        if isinstance(blocks, ph.Pointwise) and blocks.operands == (loop.end, loop.step):
-            return high
+    known = b.known
+    match known.definition.get(high.id):
+        case ph.Pointwise(fn="mul", operands=(blocks, _)) if _size(b, loop.end):
+            match known.definition.get(blocks.id):
+                case ph.Pointwise(operands=operands) if operands == (loop.end, loop.step):
+                    return high
     return b.pointwise("minimum", high, loop.end)
 
 

@@ -13,6 +13,7 @@ from typing import Final, Literal
 
 from intent import physical as ph
 from intent.passes.building import Builder
+from intent.passes.forms import positive_constant
 from intent.types.dtypes import INDEX
 from intent.types.extent import Scalar
 
@@ -51,43 +52,33 @@ class Ranges:
         self.counter = loop.body.args[0]
         self.inside = inside
 
-    def can_hold(self, predicate: ph.Fragment) -> Range | None:
-        """Outside of the range the predicate is false on every lane. None when nothing is known."""
+    def can_hold(self, predicate: ph.Fragment) -> Range:
+        """Outside of the range the predicate is false on every lane."""
         return self._range(predicate, wide=True)
 
-    def must_hold(self, predicate: ph.Fragment) -> Range | None:
-        """Inside of the range the predicate is true on every lane. None when nothing is known."""
+    def must_hold(self, predicate: ph.Fragment) -> Range:
+        """Inside of the range, if it has a bound, the predicate is true on every lane."""
         return self._range(predicate, wide=False)
 
-    def _range(self, predicate: ph.Fragment, *, wide: bool) -> Range | None:
-        op = self.b.known.definition.get(self.b.known.plain(predicate).id)
-        if not isinstance(op, ph.Pointwise):
-            return None
-        match op.fn:
-            case "lt" | "le" | "gt" | "ge":
-                return self._comparison(op.fn, op.operands, wide=wide)
-            case "eq" if wide:
-                sides = [self._comparison(fn, op.operands, wide=True) for fn in ("le", "ge")]
-                return self._both(sides[0], sides[1])
-            case "and" if wide:
-                found = [self._range(f, wide=True) for f in op.operands]
-                return self._both(*found) if all(found) else found[0] or found[1]
-            case "or" if wide:
-                found = [self._range(f, wide=True) for f in op.operands]
-                return self._either(*found)
-        return None
+    def _range(self, predicate: ph.Fragment, *, wide: bool) -> Range:
+        match self.b.known.definition.get(self.b.known.plain(predicate).id):
+            case ph.Pointwise(fn="lt" | "le" | "gt" | "ge" as fn, operands=operands):
+                return self._comparison(fn, operands, wide=wide)
+            case ph.Pointwise(fn="eq", operands=operands) if wide:
+                return self._both(*(self._comparison(fn, operands, wide=True) for fn in ("le", "ge")))
+            case ph.Pointwise(fn="and", operands=operands) if wide:
+                return self._both(*(self._range(f, wide=True) for f in operands))
+            case ph.Pointwise(fn="or", operands=operands) if wide:
+                return self._either(*(self._range(f, wide=True) for f in operands))
+        return Range()
 
-    def _both(self, a: Range | None, b: Range | None) -> Range | None:
-        if a is None or b is None:
-            return None
+    def _both(self, a: Range, b: Range) -> Range:
         return Range(low=self.tighter("maximum", a.low, b.low), high=self.tighter("minimum", a.high, b.high))
 
-    def _either(self, a: Range | None, b: Range | None) -> Range | None:
-        if a is None or b is None:
-            return None
+    def _either(self, a: Range, b: Range) -> Range:
         low = None if a.low is None or b.low is None else self.b.pointwise("minimum", a.low, b.low)
         high = None if a.high is None or b.high is None else self.b.pointwise("maximum", a.high, b.high)
-        return None if low is None and high is None else Range(low=low, high=high)
+        return Range(low=low, high=high)
 
     def tighter(self, fn: str, a: ph.Fragment | None, b: ph.Fragment | None) -> ph.Fragment | None:
         """The tighter of two bounds, either of which may be missing."""
@@ -97,25 +88,29 @@ class Ranges:
 
     # -- comparisons ---------------------------------------------------------------------------------------------
 
-    def _comparison(self, fn: str, operands: tuple[ph.Fragment, ...], *, wide: bool) -> Range | None:
+    def _comparison(self, fn: str, operands: tuple[ph.Fragment, ...], *, wide: bool) -> Range:
         """``a <= b`` is ``0 <= b - a``, in which the index stands once, with factor 1 or -1."""
-        a, b = (self._linear(f) for f in operands)
-        if a is None or b is None:
-            return None
+        forms = self._forms(operands)
+        if forms is None:
+            return Range()
+        a, b = forms
         gap = b.plus(a, -1) if fn in ("le", "lt") else a.plus(b, -1)
         if fn in ("lt", "gt"):
             gap = gap.plus(_Linear(1), -1)
         factor = gap.terms.get(self.counter.id)
         if factor not in (1, -1):
-            return None
+            return Range()
         rest = gap.plus(_Linear(0, {self.counter.id: factor}, {}), -1)
         if not wide and any(not self._tame(atom) for atom in (rest.atoms[k] for k in rest.terms)):
-            return None
+            return Range()
         if factor == -1:
-            high = self._bound(rest, "most" if wide else "least")
-            return None if high is None else Range(high=high)
-        low = self._bound(_Linear().plus(rest, -1), "least" if wide else "most")
-        return None if low is None else Range(low=low)
+            return Range(high=self._bound(rest, "most" if wide else "least"))
+        return Range(low=self._bound(_Linear().plus(rest, -1), "least" if wide else "most"))
+
+    def _forms(self, values: tuple[ph.Fragment, ...]) -> list[_Linear] | None:
+        """The linear forms of values, if all have one."""
+        found = [form for f in values if (form := self._linear(f)) is not None]
+        return found if len(found) == len(values) else None
 
     def _linear(self, f: ph.Fragment) -> _Linear | None:
         """The linear form of an index value; what it is not linear in are atoms. None if one varies inside."""
@@ -125,32 +120,30 @@ class Ranges:
         if value is not None:
             return _Linear(int(value))
         f = self.b.known.plain(f)
-        op = self.b.known.definition.get(f.id)
-        if isinstance(op, ph.Cast) and op.value.dtype.name in ("index", "i64"):
-            return self._linear(op.value)
-        if isinstance(op, ph.Pointwise) and op.fn in ("add", "sub", "neg", "mul"):
-            found = self._arithmetic(op)
-            if found is not None:
-                return found
-        if f.id in self.inside and f != self.counter and not isinstance(op, ph.Lane):
+        match self.b.known.definition.get(f.id):
+            case ph.Cast(value=inner) if inner.dtype.name in ("index", "i64"):
+                return self._linear(inner)
+            case ph.Pointwise(fn="add" | "sub" | "neg" | "mul") as op:
+                found = self._arithmetic(op)
+                if found is not None:
+                    return found
+        if f.id in self.inside and f != self.counter:
             return None
         return _Linear(0, {f.id: 1}, {f.id: f})
 
     def _arithmetic(self, op: ph.Pointwise) -> _Linear | None:
-        parts = [self._linear(f) for f in op.operands]
-        if any(p is None for p in parts):
-            return None
-        known = [p for p in parts if p is not None]
-        match op.fn:
-            case "neg":
-                return _Linear().plus(known[0], -1)
-            case "add":
-                return known[0].plus(known[1], 1)
-            case "sub":
-                return known[0].plus(known[1], -1)
-        for k in (0, 1):
-            if not known[k].terms and abs(known[k].constant) < _STEEP:
-                return _Linear().plus(known[1 - k], known[k].constant)
+        forms = self._forms(op.operands)
+        match op.fn, forms:
+            case "neg", [a]:
+                return _Linear().plus(a, -1)
+            case "add", [a, b]:
+                return a.plus(b, 1)
+            case "sub", [a, b]:
+                return a.plus(b, -1)
+            case "mul", [a, b]:
+                for factor, rest in ((a, b), (b, a)):
+                    if not factor.terms and abs(factor.constant) < _STEEP:
+                        return _Linear().plus(rest, factor.constant)
         return None
 
     def _tame(self, atom: ph.Fragment) -> bool:
@@ -222,13 +215,14 @@ class Ranges:
             return self.b.index(0 if side == "least" else op.dim.size - 1)
         if not atom.dims:
             return self._loosened(atom, side)
-        if isinstance(op, ph.Pointwise) and op.fn in ("maximum", "minimum"):
-            sides = [self._side(f, side) for f in op.operands]
-            return None if None in sides else self.b.pointwise(op.fn, *(s for s in sides if s is not None))
-        if isinstance(op, ph.Pointwise) and op.fn == "floordiv":
-            divisor = self.b.known.value(op.operands[1])
-            inner = self._side(op.operands[0], side) if divisor is not None and divisor > 0 else None
-            return None if inner is None else self.b.pointwise("floordiv", inner, op.operands[1])
+        match op:
+            case ph.Pointwise(fn="maximum" | "minimum" as fn, operands=(first, second)):
+                a, b = self._side(first, side), self._side(second, side)
+                return None if a is None or b is None else self.b.pointwise(fn, a, b)
+            case ph.Pointwise(fn="floordiv", operands=(whole, divisor)):
+                positive = positive_constant(self.b.known, divisor) is not None
+                inner = self._side(whole, side) if positive else None
+                return None if inner is None else self.b.pointwise("floordiv", inner, divisor)
         kind = "min" if side == "least" else "max"
         value = self._loosened(atom, side)
         return self.b.add(ph.Reduce, INDEX, (), operands=(value,), dims=value.dims, kind=kind)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Literal
 
 from intent import physical as ph
 from intent.passes.permissions import Permissions
@@ -27,19 +26,12 @@ Walk = tuple[int, int, int, str]
 def rereading(program: ph.Program, permissions: Permissions) -> ph.Program:
     """Mark loads in loops over the same range beside each other."""
     del permissions  # no value changes
-    marks: dict[int, Literal["again", "last"]] = {}
+    marked: dict[int, ph.Op] = {}
     for segment in program.segments:
         own = _own(segment.body)
         for region in _regions(segment.body):
-            marks |= _marked(region, own)
-    if not marks:
-        return program
-
-    def change(op: ph.Op) -> ph.Op:
-        mark = marks.get(op.id)
-        return op if mark is None or not isinstance(op, ph.Load) else replace(op, reread=mark)
-
-    return map_operations(program, change)
+            marked |= _marked(region, own)
+    return map_operations(program, lambda op: marked.get(op.id, op))
 
 
 def _regions(region: ph.Region) -> Iterator[ph.Region]:
@@ -58,10 +50,10 @@ def _own(body: ph.Region) -> set[int]:
     return own
 
 
-def _marked(region: ph.Region, own: set[int]) -> dict[int, Literal["again", "last"]]:
-    """Marks for the loads of the region's loops, by id."""
+def _marked(region: ph.Region, own: set[int]) -> dict[int, ph.Op]:
+    """The loads of the region's loops with their marks, by id."""
     seen: dict[Walk, list[ph.Load]] = {}
-    marks: dict[int, Literal["again", "last"]] = {}
+    marked: dict[int, ph.Op] = {}
     for loop in region.ops:
         if not isinstance(loop, ph.Loop):
             continue
@@ -71,10 +63,10 @@ def _marked(region: ph.Region, own: set[int]) -> dict[int, Literal["again", "las
                 reads.setdefault((loop.begin.id, loop.end.id, loop.step.id, op.source.name), []).append(op)
         for key, loads in reads.items():
             if key in seen:
-                marks |= dict.fromkeys((op.id for op in seen[key]), "again")
-                marks |= dict.fromkeys((op.id for op in loads), "last")
+                marked |= {op.id: replace(op, reread="again") for op in seen[key]}
+                marked |= {op.id: replace(op, reread="last") for op in loads}
             seen[key] = loads
-    return marks
+    return marked
 
 
 def _streams(op: ph.Load, own: set[int]) -> bool:
