@@ -136,7 +136,8 @@ class InvalidOrder(IntentError):
     def __init__(self, operation: str, order: object, allowed: Iterable[str], **where: Unpack[Where]) -> None:
         allowed = tuple(allowed)
         # Orders that other languages add are stronger than what is wanted here: the strongest keeps their promise.
-        close = difflib.get_close_matches(str(order), allowed, n=1, cutoff=0.6)
+        known = order in ("relaxed", "acquire", "release", "acq_rel")
+        close = [] if known else difflib.get_close_matches(str(order), allowed, n=1, cutoff=0.6)
         super().__init__(
             f"I.atomic.{operation} has no order {order!r}",
             seen={"its orders": ", ".join(allowed)},

@@ -193,14 +193,15 @@ class MutableCapture(IntentError):
 
 
 class RuntimeCapture(IntentError):
-    """A helper given to a structured operation uses a run-time value of the enclosing kernel."""
+    """A helper uses a run-time value of the body that calls it (spec: kernel-and-host 3)."""
 
     code = "INT023"
 
-    def __init__(self, name: str, *, helper: str, through: str, **where: Unpack[Where]) -> None:
+    def __init__(self, name: str, *, helper: str, through: str | None = None, **where: Unpack[Where]) -> None:
+        way = f"through {through}=(...)" if through else "as an argument"
         super().__init__(
             f"helper '{helper}' captures the run-time value '{name}'",
-            fix=f"pass '{name}' through {through}=(...) and take it as a parameter of '{helper}'",
+            fix=f"pass '{name}' {way} and take it as a parameter of '{helper}'",
             **where,
         )
 

@@ -7,6 +7,8 @@ from typing import Final
 
 from intent import language
 from intent.diagnostics import UnsupportedSyntax
+from intent.language import INTRINSICS
+from intent.types import DType
 from intent.types.span import Span
 
 __all__ = ["LIBRARIES", "refuse_function", "refuse_method"]
@@ -18,18 +20,26 @@ _METHODS: Final = {
     "argmax": "values, indices = I.arg_reduce.max({}, axis=...)",
     "argmin": "values, indices = I.arg_reduce.min({}, axis=...)",
     "astype": "I.cast({}, dtype)",
+    "copy": "{}: reads are snapshots, and values never change",
     "cumsum": "I.cumsum({}, axis=...)",
+    "dtype": "the dtype itself, for example I.f32",
+    "fill": "{}[...] = value",
     "flatten": "I.reshape({}, (-1,))",
     "max": "I.reduce.max({}, axis=...)",
     "mean": "I.reduce.sum({}, axis=...) / count",
     "min": "I.reduce.min({}, axis=...)",
+    "ndim": "the number of axes, which a kernel knows",
     "permute": "I.transpose({}, perm=(...))",
     "prod": "I.reduce.prod({}, axis=...)",
     "ravel": "I.reshape({}, (-1,))",
     "reshape": "I.reshape({}, shape)",
+    "size": "{}.shape, whose extents you may multiply",
+    "squeeze": "I.reshape({}, shape)",
     "sum": "I.reduce.sum({}, axis=...)",
     "to": "I.cast({}, dtype)",
     "transpose": "I.transpose({}, perm=(...))",
+    "unsqueeze": "{}[:, None]",
+    "view": "I.bitcast({}, dtype), or I.reshape({}, shape)",
 }
 
 LIBRARIES: Final = frozenset(
@@ -39,14 +49,19 @@ LIBRARIES: Final = frozenset(
 _TARGET: Final = ("backend", "cuda", "device", "runtime", "version")
 
 
-def refuse_method(written: str, name: str, span: Span) -> None:
+def refuse_method(written: str, name: str, span: Span, dtype: DType | None) -> None:
     """Refuse ``written.name`` if arrays have such a method elsewhere; anything else is the caller's.
+
+    ``dtype`` is that of the array, if it has one.
 
     Raises:
         UnsupportedSyntax: with the operation to write.
     """
-    if name in _METHODS:
-        fix = f"write {_METHODS[name].format(written)}"
+    instead = _METHODS.get(name) or (f"I.{name}({{}})" if name in INTRINSICS else None)
+    if name == "dtype" and dtype is not None:
+        instead = f"I.{dtype}"
+    if instead is not None:
+        fix = f"write {instead.replace('{}', written)}"
         raise UnsupportedSyntax(f"the array method '{name}'", fix=fix, span=span)
 
 

@@ -103,11 +103,12 @@ def _intrinsic(lowering: Lowering, callee: IntrinsicRef, node: ast.Call) -> Fron
     lower = LOWERINGS.get(intrinsic.name)
     if lower is None:
         raise NotSupportedYet(f"I.{intrinsic.name}", span=span)
+    through = next((p for p in ("operands", "combine_operands") if p in bound), None)
     call = Call(
         builder=builder,
         name=intrinsic.name,
         arguments=bound,
-        inline=lambda function, arguments: lowering.inline(function, arguments, None, span),
+        inline=lambda function, arguments: lowering.inline(function, arguments, None, span, through),
     )
     return lower(call)
 

@@ -111,7 +111,7 @@ def _attribute(lowering: Lowering, node: ast.expr) -> FrontValue:
         return value
     written = ast.unparse(node.value)
     if isinstance(base, ViewRef | BufferRef | Tensor | Leaf):
-        refuse_method(written, name, span)
+        refuse_method(written, name, span, lowering.builder.dtype_of(base))
     raise UnknownAttribute(written, base.describe(), name, _attributes(base), span=span)
 
 
@@ -252,6 +252,12 @@ def _unary(lowering: Lowering, node: ast.expr) -> FrontValue:
 def compare(lowering: Lowering, op: ast.cmpop, lhs: FrontValue, rhs: FrontValue) -> FrontValue:
     """One comparison; compile-time objects are compared now."""
     if isinstance(op, ast.Is | ast.IsNot):
+        known = (PyConst, DTypeRef, NoneValue, Literal)
+        none = isinstance(lhs, NoneValue) or isinstance(rhs, NoneValue)
+        if not none and not (isinstance(lhs, known) and isinstance(rhs, known)):
+            raise UnsupportedSyntax(
+                "'is' on a run-time value", fix="compare with ==", span=lowering.builder.span
+            )
         same = _same_object(lhs, rhs)
         return Literal(value=same if isinstance(op, ast.Is) else not same)
     if isinstance(op, ast.In | ast.NotIn):

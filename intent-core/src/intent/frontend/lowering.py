@@ -154,8 +154,11 @@ class Lowering:
         args: Sequence[FrontValue],
         kwargs: Mapping[str, FrontValue] | None = None,
         span: Span | None = None,
+        through: str | None = None,
     ) -> FrontValue:
         """Lower a helper's body at this place and give its result (spec: kernel-and-host 3).
+
+        ``through``: the argument by which an operation that calls the helper passes it more values, for errors.
 
         Raises Recursion, and what binding and the body raise; the call site joins the error's chain.
         """
@@ -169,7 +172,7 @@ class Lowering:
         saved, sites = self.builder.span, self.sites
         self.sites = (*sites, span)
         try:
-            return self.run(definition, names)
+            return self.run(definition, names, through)
         except IntentError as error:
             if error.span is not span:
                 error.called_from(span)
@@ -177,11 +180,17 @@ class Lowering:
         finally:
             self.builder.span, self.sites = saved, sites
 
-    def run(self, definition: Definition[...], names: dict[str, FrontValue]) -> FrontValue:
+    def run(
+        self, definition: Definition[...], names: dict[str, FrontValue], through: str | None = None
+    ) -> FrontValue:
         """Lower the body of a definition with these names bound; the value of its return, or NONE."""
         outer = getattr(self, "scope", None)
         self.scope = Scope(
-            definition=definition, names={RESULT: UNSET, **names}, local=self._locals_of(definition)
+            definition=definition,
+            names={RESULT: UNSET, **names},
+            local=self._locals_of(definition),
+            caller=outer.names if outer is not None else {},
+            through=through,
         )
         self.stack.append(definition)
         try:

@@ -30,6 +30,13 @@ _CLASSES: dict[str, tuple[str, Callable[[DType], bool]]] = {
     "any": ("any dtype", lambda _: True),
 }
 
+_INSTEAD = {
+    "/": "write // for the quotient of integers, or cast both to a float with I.cast",
+    "//": "write I.floor(a / b) for floats",
+    "%": "write a - I.floor(a / b) * b for floats",
+}
+"""What to write for operands of another kind; a cast, if nothing else is said."""
+
 
 class Operands(Leaves):
     """Typing and shaping of operands, and the pointwise operations themselves."""
@@ -200,7 +207,7 @@ class Operands(Leaves):
                 self.text_of(f, f"operand {i + 1}"): t.dtype
                 for i, (f, t) in enumerate(zip(fronts, operands, strict=True))
             }
-            raise WrongDType(what, expected=expected, found=found, span=self.span)
+            raise WrongDType(what, expected=expected, found=found, fix=_INSTEAD.get(what), span=self.span)
         weak = () if rule.rule == "bool" else tuple(w for t in checked for w in t.weak)
         operands = self.broadcast(*operands, what=what)
         narrow, dtype = checked[0].dtype, BOOL if rule.rule == "bool" else checked[0].dtype

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from intent import language
-from intent.diagnostics import MutableCapture, NameMayBeUndefined, UnknownName
+from intent.diagnostics import MutableCapture, NameMayBeUndefined, RuntimeCapture, UnknownName
 from intent.frontend.values import (
     ELLIPSIS,
     NONE,
@@ -42,9 +42,15 @@ class Scope:
     names: dict[str, FrontValue] = field(default_factory=dict)
     local: Mapping[str, int] = field(default_factory=dict)
     captured: dict[str, object] = field(default_factory=dict)
+    caller: Mapping[str, FrontValue] = field(default_factory=dict)
+    """The names of the body that calls this one, which it cannot see; ``through``: what passes them on."""
+    through: str | None = None
 
     def lookup(self, name: str, span: Span) -> FrontValue:
-        """The value of a name. Raises UnknownName, MutableCapture, NameMayBeUndefined, BranchTypesDiffer."""
+        """The value of a name.
+
+        Raises UnknownName, RuntimeCapture, MutableCapture, NameMayBeUndefined, BranchTypesDiffer.
+        """
         found = self.names.get(name)
         if isinstance(found, Undefined):
             raise found.error(span)
@@ -55,6 +61,8 @@ class Scope:
             where = f"in this function, at line {self.local[name]}, and so never the name around it"
             raise NameMayBeUndefined(name, assigned=where, span=span)
         if name not in captures:
+            if name in self.caller:
+                raise RuntimeCapture(name, helper=self.definition.name, through=self.through, span=span)
             known = [n for n in self.names if not n.startswith(".")]
             raise UnknownName(name, [*known, *captures], span=span)
         value = captures[name]

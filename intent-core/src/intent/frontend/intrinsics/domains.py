@@ -16,6 +16,7 @@ from intent.frontend.values import (
     Ragged,
     RaggedGroup,
     Record,
+    Tensor,
     map_leaves,
 )
 from intent.types.extent import const
@@ -57,12 +58,7 @@ def _per_region(
     def component(front: FrontValue) -> FrontValue:
         region = front.positions if isinstance(front, RaggedGroup) else front
         if not isinstance(region, Domain):
-            text = call.text(parameter)
-            fix = (
-                f"write {text}.outer for the groups, {text}[g] for the members of one"
-                if isinstance(front, Ragged)
-                else None
-            )
+            fix = _instead(call.text(parameter), front)
             raise call.wrong_kind(parameter, "a domain or subregion", found=front.describe(), fix=fix)
         found = of(region)
         if mapped and isinstance(front, RaggedGroup) and isinstance(found, Domain):
@@ -73,6 +69,18 @@ def _per_region(
     if isinstance(found, Record):
         raise call.wrong_kind(parameter, "a domain, or a tuple of domains")
     return map_leaves(found, component)
+
+
+def _instead(text: str, front: FrontValue) -> str | None:
+    """What to write for something that is no region."""
+    match front:
+        case Ragged():
+            return f"write {text}.outer for the groups, {text}[g] for the members of one"
+        case Literal() | ExtentRef() | Tensor(shape=()):
+            return f"write I.domain(0, {text})"
+        case Tensor():
+            return "pass the domain itself, not its coordinates; of a ragged relation, groups[g]"
+    return None
 
 
 def _ragged(call: Call) -> FrontValue:
