@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 
 import intent.physical as ph
 from intent.passes.building import Builder
-from intent.passes.copying import Copier
+from intent.passes.copying import Copier, guarded
 from intent.types.dtypes import BOOL, F16, F32, F64, I32, INDEX
 from intent.types.extent import const
 
@@ -179,3 +180,127 @@ def test_casts_of_constants(value, source, target, wanted):
         copier.op(ph.Cast(id=b.fresh(), results=(result,), value=given))
         found = copier.value(result)
     assert repr(found) == repr(wanted)
+
+
+L, M = ph.Dim("l", 4), ph.Dim("m", 2)
+
+
+def copied(op, values=(), **how):
+    """Two copiers that each copied ``op``, and the operations; ``values``: what is known of its operands."""
+    b = builder()
+    b._order |= {L: 0, M: 1}  # dims of a program
+    with b.region() as ops:
+        copiers = [
+            Copier(b, {f.id: b.constant(v, f.dtype, f.dims) for f, v in values}, **how) for _ in range(2)
+        ]
+        for copier in copiers:
+            copier.op(op)
+    return copiers, ops
+
+
+def fragment(number, dtype=F32, dims=()):
+    return ph.Fragment(id=1000 + number, dtype=dtype, dims=dims)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "sides", "finite", "wanted"),
+    [
+        (I32, (0, None), False, 0), (I32, (None, 0), False, 0), (F32, (0.0, None), False, None),
+        (F32, (None, 0.0), False, None), (F32, (0.0, None), True, 0.0), (F32, (0.0, 0.0), False, 0.0),
+        (F32, (1.0, 1.0), False, None), (F32, (None, None), True, None), (F32, (1.0, None), True, None),
+        (I32, (1, None), False, None),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("started", [False, True])
+def test_products_with_zeros(dtype, sides, finite, wanted, started):
+    lhs, rhs, start = fragment(0, dtype, (L,)), fragment(1, dtype, (L,)), fragment(2, dtype)
+    op = ph.Contract(
+        id=1,
+        results=(fragment(3, dtype),),
+        lhs=lhs,
+        rhs=rhs,
+        accumulator=start if started else None,
+        dims=(L,),
+    )
+    known = [(f, v) for f, v in zip((lhs, rhs), sides, strict=True) if v is not None]
+    (copier, _), ops = copied(op, known, finite=finite)
+    left = [o for o in ops if isinstance(o, ph.Contract)]
+    if wanted is None:
+        assert len(left) == 2
+    else:
+        assert not left
+        found = copier.get(op.result)
+        assert found == start if started else copier.value(op.result) == wanted
+
+
+@pytest.mark.parametrize("valid", [None, "unknown", True, False])
+@pytest.mark.parametrize("started", [False, True])
+def test_histograms_of_something_and_of_nothing(valid, started):
+    test = None if valid is None else fragment(1, BOOL, (L,))
+    start = fragment(2, I32, (M,)) if started else None
+    op = ph.Histogram(
+        id=1, results=(fragment(3, I32, (M,)),), values=fragment(0, I32, (L,)), valid=test, accumulator=start,
+        dims=(L,), bins=M,
+    )  # fmt: skip
+    (copier, _), ops = copied(op, [(test, valid)] if isinstance(valid, bool) else [])
+    left = [o for o in ops if isinstance(o, ph.Histogram)]
+    if valid is False:
+        assert not left
+        found = copier.get(op.result)
+        assert found == start if started else copier.value(op.result) == 0
+    else:
+        assert [o.valid for o in left] == [test if valid == "unknown" else None] * 2
+
+
+def loop(*ops):
+    counter, init = fragment(20, INDEX), fragment(21)
+    carry, made = fragment(22), fragment(23)
+    step = ph.Pointwise(id=30, results=(made,), fn="add", operands=(carry, init))
+    body = ph.Region(args=(counter, carry), ops=(step, *ops), yields=(made,))
+    return ph.Loop(
+        id=31, results=(fragment(24),), begin=fragment(25, INDEX), end=fragment(26, INDEX),
+        step=fragment(27, INDEX), inits=(init,), body=body,
+    )  # fmt: skip
+
+
+X = ph.View(name="x", dtype=F32, shape=(const(4),), mode="inout")
+STORE = ph.Store(
+    id=32, target=X, coordinates=(fragment(20, INDEX),), value=fragment(23), dims=(), proofs=(ph.REGION,)
+)
+LOAD = ph.Load(
+    id=33, results=(fragment(40),), source=X, coordinates=(fragment(25, INDEX),), proofs=(ph.REGION,)
+)
+BRANCH = ph.If(
+    id=34, results=(fragment(41),), condition=fragment(42, BOOL),
+    then=ph.Region(args=(), ops=(), yields=(fragment(21),)), orelse=ph.Region(args=(), ops=(), yields=(fragment(43),)),
+)  # fmt: skip
+LARGEST = ph.Reduce(
+    id=35, results=(fragment(44), fragment(45, INDEX)), operands=(fragment(46, F32, (L,)), fragment(47, INDEX, (L,))),
+    dims=(L,), kind="argmax",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("op", "once"),
+    [(loop(), True), (loop(STORE), False), (LOAD, True), (BRANCH, False), (LARGEST, False)],
+    ids=["loop", "loop that writes", "read", "branch", "two results"],
+)
+def test_what_is_made_once_where_no_memory_changes(op, once):
+    (first, second), ops = copied(op, still=True)
+    assert len(ops) == (1 if once else 2)
+    assert all((first.get(f) == second.get(f)) is once for f in op.results)
+
+
+def test_reads_are_made_again_where_memory_may_change():
+    assert len(copied(LOAD)[1]) == 2
+
+
+@pytest.mark.parametrize("proof", [ph.GUARD, ph.REGION, ph.STATIC])
+@pytest.mark.parametrize("moves", [False, True])
+def test_coordinates_that_tests_keep_in_bounds(proof, moves):
+    b = builder()
+    with b.region():
+        counter, steady = b.fragment(INDEX), b.fragment(INDEX)
+        place = b.pointwise("add", counter if moves else steady, b.index(1))
+        op = replace(LOAD, coordinates=(place,), proofs=(proof,))
+        assert guarded(b, counter, op) is (proof == ph.GUARD and moves)

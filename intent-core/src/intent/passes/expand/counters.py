@@ -68,13 +68,14 @@ class _Counting:
         """The region with what counts in place of histograms; ``inside``: of a loop."""
         made: list[ph.Op] = []
         for op in region.ops:
-            if isinstance(op, ph.Histogram) and op.id in self.found:
-                made += self._histogram(op, inside=inside)
-            elif isinstance(op, ph.Loop):
-                made += self._loop(op, inside=inside)
-            else:
-                again = inside or isinstance(op, ph.While)
-                made.append(map_regions(op, lambda r, again=again: self.region(r, inside=again)))  # type: ignore[misc]
+            match op:
+                case ph.Histogram() if op.id in self.found:
+                    made += self._histogram(op, inside=inside)
+                case ph.Loop():
+                    made += self._loop(op, inside=inside)
+                case _:
+                    again = inside or isinstance(op, ph.While)
+                    made.append(map_regions(op, lambda r, again=again: self.region(r, inside=again)))  # type: ignore[misc]
         return replace(region, ops=tuple(made))
 
     def _histogram(self, op: ph.Histogram, *, inside: bool) -> list[ph.Op]:
