@@ -26,6 +26,7 @@ from intent_testkit.mutants.rooms import ROOMS, Room
 from intent_testkit.mutants.sites import mutants_of
 from intent_testkit.mutants.tally import Tally
 from intent_testkit.mutants.trial import Constructed
+from intent_testkit.mutants.typed import told
 from intent_testkit.mutants.watching import watch
 
 PROVIDER_ROOMS = ("emit", "casts", "spelling")
@@ -42,6 +43,9 @@ def main() -> int:
         mutants = list(_mutants(name, options))
         if options.show:
             options.show.write_text(mutants[0].source, encoding="utf-8")
+            return 0
+        if options.types:
+            print(told(options.types, mutants, options.jobs))
             return 0
         print(
             f"{name}: {len(mutants)} places for faults; watching which cases and tests reach them", flush=True
@@ -82,6 +86,11 @@ def _options() -> argparse.Namespace:
         "--record", type=Path, help="append what becomes of every mutant to this file, as JSON"
     )
     parser.add_argument("--show", type=Path, help="write the mutated module here instead (with --only)")
+    parser.add_argument(
+        "--types",
+        type=Path,
+        help="ask the type checker of the mutants in this record of --room, instead of trying any",
+    )
     parser.add_argument("--provider", help="faults of what this provider emits, not of the core")
     parser.add_argument("--every", type=int, default=1, help="only each so many-th case of the testkit")
     parser.add_argument(
