@@ -7,8 +7,17 @@ import pytest
 
 import intent
 import intent.language as I
+from intent.construct import analyze, construct
+from intent.frontend import lower
+from intent.kir.snapshot import with_copies
+from intent.physical.verify import verify
+from intent.planning import default_plan, minimal_plan
+from intent.provider.registry import registry
+from intent.reference.physical import execute
 
 from .conftest import built
+
+CAPABILITIES = registry().get("reference").capabilities
 
 LINES = (1, 2, 5, 33)
 PLANES = ((0, 2), (2, 0), (1, 1), (5, 7), (3, 33))
@@ -418,3 +427,29 @@ def test_points_with_branches_in_branches_share_instances(differ, rng, n):
         total[1] = max(total[1], v) if v == 2 else total[1]
     arguments = {"x": x, "at": at, "y": y, "total": np.zeros(2, np.int32)}
     differ(branches_in_branches, arguments, {"y": wanted, "total": total})
+
+
+@intent.kernel
+def turned_behind_a_branch(x: I.In[I.f32, ("K", "K")], u: I.InOut[I.f32, ("K", "K")]):
+    for i in I.parallel(I.domain(0, x.shape[0])):
+        for j in I.parallel(I.domain(0, x.shape[0])):
+            v = x[i, j]
+            if i > 0 and x[1, j] > 0.0:
+                v = x[i - 1, j]
+            u[j, i] = v
+
+
+@pytest.mark.parametrize("n", [2, 5])
+def test_one_axis_is_never_two_of_a_statement(rng, n):
+    """In place: a copy of x is made first, whose columns are those of points j by the branch, and i by the store."""
+    x = rng.normal(size=(n, n)).astype(np.float32)
+    wanted = x.copy()
+    wanted[1:] = np.where(x[1] > 0, x[:-1], x[1:])
+    kernel = with_copies(lower(turned_behind_a_branch), [("u", "x")])
+    analysis = analyze(kernel)
+    for plan in (minimal_plan(analysis, CAPABILITIES), default_plan(analysis, CAPABILITIES, {"K": n})):
+        program = construct(kernel, plan, analysis)
+        verify(program, kernel)
+        both = x.copy()
+        execute(program, {"x": both, "u": both}, {}, {"K": n}, find_races=True)
+        np.testing.assert_array_equal(both, wanted.T)

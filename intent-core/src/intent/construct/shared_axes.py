@@ -13,7 +13,8 @@ def common_axes(units: list[Unit]) -> Common:
     """The axes that all units have, in the first unit's order, each with the keys of all units.
 
     In order of preference: the same loop; axes that meet in memory, so that what one unit writes along one the
-    other finds along the other; axes of one class and extent.
+    other finds along the other; axes of one class and extent. Where units meet so that two axes of one of them would be
+    one (what is written turned round is read straight), they have none in common.
     """
     found = []
     taken: list[set[AxisKey]] = [set() for _ in units]
@@ -23,6 +24,7 @@ def common_axes(units: list[Unit]) -> Common:
             free = [c for c in unit.candidates if not taken[n] & set(c.keys)]
             match = (
                 next((c for c in unit.candidates if c.keys == candidate.keys), None)
+                or next((c for c in free if any(c.keys == m.keys for m in matches)), None)
                 or next((c for c in free if _met(units[:n], matches, unit, c)), None)
                 or next(
                     (c for c in free if c.label == candidate.label and c.extent is candidate.extent), None
@@ -32,10 +34,18 @@ def common_axes(units: list[Unit]) -> Common:
                 break
             matches.append(match)
         else:
+            keys = [k for m in matches for k in m.keys]
+            if any(_axes_among(unit, keys) > 1 for unit in units):
+                continue
             for n, match in enumerate(matches):
                 taken[n] |= set(match.keys)
-            found.append((candidate, [k for m in matches for k in m.keys]))
+            found.append((candidate, keys))
     return found
+
+
+def _axes_among(unit: Unit, keys: list[AxisKey]) -> int:
+    """How many axes of a unit have one of the keys."""
+    return sum(not set(c.keys).isdisjoint(keys) for c in unit.candidates)
 
 
 def _met(units: list[Unit], matches: list[Candidate], unit: Unit, candidate: Candidate) -> bool:
