@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import intent
@@ -227,3 +228,22 @@ def test_the_bound_of_an_inner_axis() -> None:
 def test_when_blocks_cover_an_extent(extent: Extent, block: int, value: int, guarded: bool) -> None:
     wanted = Guard(kind="divisible", extent=extent, bound=block) if guarded else None
     assert divisible(extent, block, value) == wanted
+
+
+@intent.kernel
+def either(x: I.In[I.i32, ("M", "M")], other: I.In[I.i32, ("M", "M")], s: I.i32, y: I.Out[I.i32, ("M", "M")]):
+    chosen = x[...]
+    if s > 0:
+        chosen = other[...]
+    y[...] = I.matmul(chosen, chosen, transpose_rhs=True)
+
+
+@pytest.mark.parametrize("s", [0, 1])
+def test_what_a_branch_at_its_place_gives_is_whole_in_lanes(s):
+    """In place the inputs are copied, so that the branch is where its reads are held; its result is read across."""
+    artifact = intent.compile(either, "reference")
+    x = np.arange(25, dtype=np.int32).reshape(5, 5)
+    wanted = (x, -x)[s] @ (x, -x)[s].T
+    both = (x, -x)[s].copy()
+    artifact(*((both, -x), (x, both))[s], s, both)
+    np.testing.assert_array_equal(both, wanted)

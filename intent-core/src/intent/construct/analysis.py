@@ -93,8 +93,9 @@ def analyze(kernel: kir.Kernel) -> Analysis:
 
 def _inner_axes(a: Analysis) -> None:
     eager = a.groups[0].eager if a.groups else set()
+    statements = set[int]().union(*(group.statements for group in a.groups))
     for op in walk(a.kernel.body):
-        for axis, e, role in walked_axes(op, a.trips, eager):
+        for axis, e, role in walked_axes(op, a.trips, eager, statements):
             label = a.classes.label(axis)
             known = a.inner.setdefault(label, InnerAxis(label, e))
             known.roles.add(role)

@@ -13,8 +13,13 @@ from intent.types.extent import const
 Walked = Iterator[tuple[Axis, Extent, str]]
 
 
-def walked_axes(op: kir.Op, trips: dict[int, Extent], eager: set[int]) -> Walked:  # noqa: C901 -- one case per kind
-    """(axis, extent, role) of every axis that ``op`` may walk inside an instance."""
+def walked_axes(  # noqa: C901 -- one case per kind
+    op: kir.Op, trips: dict[int, Extent], eager: set[int], statements: set[int]
+) -> Walked:
+    """(axis, extent, role) of every axis that ``op`` may walk inside an instance.
+
+    ``eager``: the reads that are held at their place; ``statements``: what runs at its place.
+    """
     match op:
         case kir.Reduce():
             yield from _axes(op.operands[0], op.axes, "reduce")
@@ -44,6 +49,9 @@ def walked_axes(op: kir.Op, trips: dict[int, Extent], eager: set[int]) -> Walked
         case kir.For():
             if op.parallel:
                 yield loop_axis(op), trips[op.id], "point"
+            for v in op.results:
+                yield from _every(v, "carried")
+        case kir.If() if op.id in statements:
             for v in op.results:
                 yield from _every(v, "carried")
         case kir.Load() if op.id in eager:
