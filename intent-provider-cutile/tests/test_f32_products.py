@@ -148,3 +148,16 @@ def test_subtiles_of_the_stand_in():
     for index, shape in (((2, 0), (2, 2)), ((0,), (2, 2)), ((0, 0), (2, 3)), ((0, 0), (8, 1))):
         with pytest.raises(TileTypeError):
             extract(x, index, shape)
+
+
+@pytest.mark.parametrize(
+    ("options", "slice_", "knobs"),
+    [(None, 16, {"num_worker_warps": 8}), (SPLIT, 64, {"num_worker_warps": 4, "occupancy": 2})],
+    ids=["whole", "split"],
+)
+def test_states_of_a_scan_are_dealt_to_two_blocks_a_multiprocessor(options, slice_, knobs):
+    made = text_of(serving.linear_attention_heads, options, H=64, T=4096, D=64, E=64)
+    (group,) = made.plan.groups
+    assert dict(group.instance) == {"axis": 1, "axis_E": 16}
+    assert dict(group.inner)["axis_T"] == serial(slice_)
+    assert dict(made.plan.knobs) == knobs

@@ -108,14 +108,13 @@ def test_rows_beyond_the_cache_are_normalised_in_one_pass(n, online):
     assert planned(softmax.softmax_bf16, M=4096, N=n).online is online
 
 
-@pytest.mark.parametrize(
-    ("kernel", "knobs"), [(products.grouped_matmul_bf16, {}), (matmul.matmul_bf16, {"occupancy": 2})]
-)
-def test_rows_that_data_counts_have_a_multiprocessor_to_themselves(kernel, knobs):
-    plan = planned(kernel, N=16384, K=4096, G=16, E=4096, P=17, M=16384)
-    assert dict(plan.knobs) == knobs
-
-
 @pytest.mark.parametrize(("n", "rows"), [(4096, 1), (8192, 8)])
 def test_tiles_are_grouped_where_the_cache_does_not_hold_the_right_operand(n, rows):
     assert planned(matmul.matmul_bf16, M=n, N=n, K=n).groups[0].grouped == rows
+
+
+@pytest.mark.parametrize(("rows", "span"), [(16384, 256), (2048, 128)])
+def test_rows_of_groups_by_how_many_there_are(rows, span):
+    plan = planned(products.grouped_matmul_bf16, N=rows, K=4096, G=16, E=4096, P=17)
+    assert dict(plan.groups[0].inner)["span"] == serial(span)
+    assert dict(plan.knobs) == {"num_worker_warps": 8}

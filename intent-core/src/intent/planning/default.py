@@ -244,7 +244,8 @@ class _Planner:
                 self._divide(axis.extent, block)
             instance.append((axis.label, block))
         if inside and inner[inside[0]].mode == "serial":
-            inner[inside[0]] = serial(min(tile.rows, inner[inside[0]].size))
+            rows = tile.rows if tile.counted else min(tile.rows, inner[inside[0]].size)
+            inner[inside[0]] = serial(rows)
         self.asked.append(tile.knobs if chain is None else chain.knobs)
         grouped = (
             self._grouping(dict(instance), sizes, matrix, products)
@@ -273,7 +274,10 @@ class _Planner:
         what a scan emits goes straight to memory, and few owners fill the device.
         """
         tile = min((self._tile(op) for op in products), key=lambda t: t.rows * t.columns)
-        self.asked.append(tile.knobs)
+        wide = not all(narrow(op, self.capabilities) for op in products)
+        least = self.table.states if wide else STATE_INSTANCES
+        split = self.table.state_knobs if wide and self.table.splits else None
+        self.asked.append(tile.knobs if split is None else split)
         blocks = {a.label: 1 for a in group.axes if a.owned}
         count = prod(self._size(a.extent) for a in group.axes if a.owned)
         for axis in group.axes:
@@ -281,7 +285,7 @@ class _Planner:
                 continue
             size = self._size(axis.extent)
             block = min(tile.columns, max(STATE_LEAST, power_of_two(size)))
-            while block > STATE_LEAST and count * -(-size // block) < STATE_INSTANCES:
+            while block > STATE_LEAST and count * -(-size // block) < least:
                 block //= 2
             count *= -(-size // block)
             blocks[axis.label] = block

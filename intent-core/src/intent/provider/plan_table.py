@@ -103,6 +103,8 @@ class PlanTable:
     ``shared_peel``: whether their loops have full blocks apart from masked ones;
     ``counting_parts``: the same for histograms, of which each leaves all its bins to the last one.
     ``cached``: bytes of a product's right operand up to which tiles are walked row by row, not in groups of rows.
+    ``states``: instances among which f32 matrices that instances hold, such as states of a scan, are shared out at
+    least, and ``state_knobs`` their settings where they are made of bf16 parts (None: the tile's).
     ``short_rows``: elements that short rows have together. ``pointwise_bytes``: of the widest array in a pointwise
     instance. ``square``: rows and columns of an instance that transposes, ``narrow_square``: of elements of at most
     two bytes.
@@ -129,6 +131,8 @@ class PlanTable:
     counting_parts: int = 528
     cached: int = 0
     shared_peel: bool = True
+    states: int = 128
+    state_knobs: Knobs | None = None
     short_rows: int = 2048
     pointwise_bytes: int = 4096
     square: int = 64
@@ -142,7 +146,7 @@ class PlanTable:
         ``products``: how many such results an instance may hold. ``counted``: whether data counts their rows.
         """
         batch, rows, columns = shape
-        largest = max(t.rows * t.columns for t in self.matrix)
+        largest = max(t.rows * t.columns for t in self.matrix if t.counted in (None, counted))
         for tile in self.matrix:
             tiles = batch * -(-rows // tile.rows) * -(-columns // tile.columns)
             held = tile.rows * tile.columns * products
