@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 
 from intent.diagnostics import CapabilityError
-from intent.physical import Buffer
 from intent.types.dtypes import F32
 from intent.types.extent import const
 from intent_provider_cupy.plugin import plugin
 from intent_testkit.golden import check_golden
-from intent_testkit.programs import Builder, view
+from intent_testkit.programs import Builder, view, whole
 
 GOLDENS = Path(__file__).parent / "goldens"
 GOLDEN = {
@@ -153,11 +152,8 @@ def test_in_place_where_threads_hold_the_same_lanes(shape, warps):
 
 @pytest.mark.parametrize("storage", ["registers", "shared"])
 def test_buffers_elsewhere_than_in_the_workspace_are_refused(storage):
-    b = Builder()
-    held = Buffer(id=900, name="held", dtype=F32, shape=(const(1),), storage=storage)
-    program = b.program("held", [], b.segment([("one", const(1), 1)], lambda _: b.alloc(held)))
     with pytest.raises(CapabilityError, match=f"buffers in {storage}"):
-        plugin.intent_provider().serialize(program)
+        plugin.intent_provider().serialize(whole.held_in(storage))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Literal
 
 from intent.physical import Buffer, Dim, Fragment, Program, ScalarParam
 from intent.types.dtypes import BOOL, F32, I32, INDEX
@@ -241,6 +241,13 @@ def halving() -> Program:
         b.store(y, [i], count)
 
     return b.program("halving", [x, y], b.segment([("n", symbol("N"), 1)], body))
+
+
+def held_in(storage: Literal["registers", "shared"]) -> Program:
+    """A buffer elsewhere than in the workspace, which core does not make and providers refuse by name."""
+    b = Builder()
+    held = Buffer(id=900, name="held", dtype=F32, shape=(const(1),), storage=storage)
+    return b.program("held", [], b.segment([("one", const(1), 1)], lambda _: b.alloc(held)))
 
 
 ALL: Final[dict[str, Callable[..., Program]]] = {
