@@ -15,7 +15,6 @@ from intent_provider_cupy.emit.products import (
     _COLUMNS,
     _ROWS,
     GROUP_ROWS,
-    REPEATED,
     _blocked,
     _placed,
     in_groups,
@@ -63,8 +62,6 @@ def test_all_warps_have_tiles_of_their_own(apart, grouped):
             64 if m >= 64 and warps >= 2 else 16
         )
         room = int(log2(m // 16)) + max(0, int(log2(n // 8)) - 1)
-        if apart and m == 16 and n <= REPEATED:
-            room = 0  # each warp has all columns of its few rows, and combines them alone
         assert len(bits) == LANE_BITS + min(warps, room)
         assert set(bits) == set(range(len(bits)))
 

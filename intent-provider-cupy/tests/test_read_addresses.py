@@ -14,7 +14,6 @@ from intent.construct import serial
 from intent.construct.plan import knobs
 from intent.runtime import variants
 from intent.runtime.cache import Memory
-from intent_provider_cupy.emit.products import REPEATED
 from intent_provider_cupy.emulate import launcher
 from intent_testkit.kernels import serving
 
@@ -181,15 +180,6 @@ def test_keys_and_values_share_the_addresses_that_each_thread_reads():
     assert text.count("it_floor_div(") == 3
     assert "Index t_ahead;" in text  # a remainder is as narrow as its divisor
     assert "page_exchange" not in text
-
-
-def test_a_pass_of_few_rows_has_one_barrier():
-    text = kernels.kernel_text(_paged())
-    loop = text[text.index("for (long long n12") : text.index("slot = slot ==")]
-    assert loop.count("__syncthreads();") == 1
-    assert loop.count("it_shuffle_xor") == 2
-    whole = kernels.kernel_text(_paged(block=2 * REPEATED))
-    assert "partial" in whole
 
 
 def _fault(monkeypatch, old, new):

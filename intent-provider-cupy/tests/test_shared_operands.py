@@ -39,3 +39,36 @@ def test_keys_that_are_values(monkeypatch, n):
     # The scores are rounded to f16 from f32 sums here and from f64 sums there: an ulp apart at most, n times.
     np.testing.assert_allclose(o, wanted, atol=n * 2e-3)
     np.testing.assert_allclose(z, s.max(1), atol=1e-5)
+
+
+@intent.kernel
+def faded(
+    k: I.In[I.f16, ("T", "D")],
+    v: I.In[I.f16, ("T", "E")],
+    gate: I.In[I.f32, ("T",)],
+    q: I.In[I.f16, ("T", "D")],
+    state: I.Out[I.f32, ("D", "E")],
+    y: I.Out[I.f32, ("T", "E")],
+):
+    """Of rows that are weighed by their prefix sums: a product whose rows are summed by the other one."""
+    since = I.cumsum(gate[...], axis=0)
+    keys = I.cast(I.cast(k[...], I.f32) * since[:, None], I.f16)
+    made = I.matmul(keys, v[...], transpose_lhs=True, acc_dtype=I.f32)
+    state[...] = made
+    y[...] = I.matmul(q[...], I.cast(made, I.f16), acc_dtype=I.f32) * since[:, None]
+
+
+def test_factors_of_fewer_dims_are_brought_to_the_table_of_an_operand():
+    compiled = intent.compile(faded, provider="cupy")
+    rng = np.random.default_rng(0)
+    T, D, E = 64, 64, 32
+    k, v, q = (rng.normal(size=s).astype(np.float16) for s in ((T, D), (T, E), (T, D)))
+    gate = rng.uniform(0, 0.1, T).astype(np.float32)
+    state, y = np.empty((D, E), np.float32), np.empty((T, E), np.float32)
+    compiled(k, v, gate, q, state, y)
+    since = np.cumsum(gate.astype(np.float64))
+    want = (k * since[:, None]).T @ v.astype(np.float64)
+    assert np.abs(state - want).max() < 4e-3 * np.abs(want).max()
+    want = (q.astype(np.float64) @ want) * since[:, None]
+    assert np.abs(y - want).max() < 4e-3 * np.abs(want).max()
+    assert "fmaf(factor" not in compiled.source  # all on tensor cores

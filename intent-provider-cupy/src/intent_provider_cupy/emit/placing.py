@@ -223,8 +223,8 @@ class Placing:
         for operand in operands_of(op):
             if operand.dims and not self.cheap(operand):
                 inner = self._slice(operand, {op.id})
-                if not inner:
-                    return []
+                if not inner and not set(operand.dims) < set(value.dims):
+                    return []  # what has fewer dims is brought there
                 found += inner
         return found
 

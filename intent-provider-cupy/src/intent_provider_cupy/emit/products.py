@@ -27,8 +27,6 @@ GROUP_ROWS: Final = 64
 _COLUMNS: Final[Bits] = (None, 0, 1)
 FEW_RESULTS: Final = 32
 """Results of a product that leave a thread most of its registers."""
-REPEATED: Final = 64
-"""Most columns of few rows that every warp computes for itself, rather than combine them with those of others."""
 _FLOATS: Final = ("f16", "bf16", "f8e4m3fn", "f8e5m2")
 _INTEGERS: Final = ("i8", "u8")
 
@@ -199,13 +197,11 @@ def _with_warps(dim: Dim, first: Bits, warps: list[int]) -> Bits:
 def _split(m: Dim, n: Dim, warps: int, room: int, *, apart: bool, strips: bool) -> tuple[int, int]:
     """Bits of the warp number for rows and columns: tiles that read least, each two columns of tiles wide.
 
-    ``room``: most bits for rows; ``apart``: rows first, so that no two warps share a row, and where both are few, all
-    for every warp; ``strips``: groups read all their columns again for each strip of :data:`GROUP_ROWS` rows, where
-    warps keep what they have read, so that of tiles with as many elements those with the fewest rows read least.
+    ``room``: most bits for rows; ``apart``: rows first, so that no two warps share a row; ``strips``: groups read all
+    their columns again for each strip of :data:`GROUP_ROWS` rows, where warps keep what they have read, so that of
+    tiles with as many elements those with the fewest rows read least.
     """
     wide = max(0, _room(n, _COLUMNS) - 1)
-    if apart and m.size == 1 << len(_ROWS) and n.size <= REPEATED:
-        return 0, 0
 
     def cost(split: tuple[int, int]) -> tuple[int, int]:
         rows, columns = split
