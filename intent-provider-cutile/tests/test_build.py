@@ -8,16 +8,13 @@ from pathlib import Path
 import pytest
 
 from intent.diagnostics import BuildFailure, CapabilityError, MissingToolkit, NoDevice
-from intent.physical import Buffer
 from intent.provider.cuda import driver
-from intent.types.dtypes import F32
-from intent.types.extent import const
 from intent_provider_cutile import tools
 from intent_provider_cutile.build import Layout, bytecode, default_layout, gpu_code, specialised
 from intent_provider_cutile.emit import emit
 from intent_provider_cutile.plugin import plugin
 from intent_testkit.golden import check_golden
-from intent_testkit.programs import Builder, single, whole
+from intent_testkit.programs import single, whole
 
 GOLDENS = Path(__file__).parent / "goldens"
 PROVIDER = plugin.intent_provider()
@@ -112,8 +109,5 @@ def test_a_plan_s_settings_stand_in_the_decorator():
 
 @pytest.mark.parametrize("storage", ["registers", "shared"])
 def test_buffers_elsewhere_than_in_the_workspace_are_refused(storage):
-    b = Builder()
-    held = Buffer(id=900, name="held", dtype=F32, shape=(const(1),), storage=storage)
-    program = b.program("held", [], b.segment([("one", const(1), 1)], lambda _: b.alloc(held)))
     with pytest.raises(CapabilityError, match=f"buffers in {storage}"):
-        PROVIDER.serialize(program)
+        PROVIDER.serialize(whole.held_in(storage))

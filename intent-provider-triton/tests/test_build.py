@@ -13,16 +13,13 @@ import intent.language as I
 from intent.construct import analyze
 from intent.diagnostics import BuildFailure, CapabilityError
 from intent.frontend import lower
-from intent.physical import Buffer
 from intent.planning import default_plan
 from intent.provider import Source
-from intent.types.dtypes import F32
-from intent.types.extent import const
 from intent_provider_triton.build import Layout, compiled, default_layout, divisor
 from intent_provider_triton.emit import emit
 from intent_provider_triton.plugin import plugin
 from intent_testkit.golden import check_golden
-from intent_testkit.programs import Builder, whole
+from intent_testkit.programs import whole
 
 GOLDENS = Path(__file__).parent / "goldens"
 PROVIDER = plugin.intent_provider()
@@ -158,11 +155,8 @@ def test_text_that_triton_refuses_is_a_build_failure_with_its_message():
 
 @pytest.mark.parametrize("storage", ["registers", "shared"])
 def test_buffers_elsewhere_than_in_the_workspace_are_refused(storage):
-    b = Builder()
-    held = Buffer(id=900, name="held", dtype=F32, shape=(const(1),), storage=storage)
-    program = b.program("held", [], b.segment([("one", const(1), 1)], lambda _: b.alloc(held)))
     with pytest.raises(CapabilityError, match=f"buffers in {storage}"):
-        PROVIDER.serialize(program)
+        PROVIDER.serialize(whole.held_in(storage))
 
 
 def test_products_that_no_block_holds_are_refused():
