@@ -58,7 +58,8 @@ def faded(
     y[...] = I.matmul(q[...], I.cast(made, I.f16), acc_dtype=I.f32) * since[:, None]
 
 
-def test_factors_of_fewer_dims_are_brought_to_the_table_of_an_operand():
+def test_factors_of_fewer_dims_are_brought_to_the_table_of_an_operand(monkeypatch):
+    monkeypatch.setenv("INTENT_EXECUTION", "emulate")
     compiled = intent.compile(faded, provider="cupy")
     rng = np.random.default_rng(0)
     T, D, E = 64, 64, 32
