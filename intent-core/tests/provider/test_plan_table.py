@@ -136,3 +136,8 @@ def test_a_tile_may_be_for_rows_that_data_counts_or_for_the_others():
     table = PlanTable(matrix=(plain, masked))
     assert table.matrix_tile((1, 4096, 4096)) == plain
     assert table.matrix_tile((1, 4096, 4096), counted=True) == masked
+
+
+def test_where_no_tile_is_for_counted_rows_it_is_the_last_one():
+    tile = MatrixTile(rows=64, columns=64, counted=False)
+    assert PlanTable(matrix=(tile,)).matrix_tile((1, 64, 64), counted=True) == tile

@@ -386,16 +386,10 @@ class _Planner:
     ) -> GroupPlan:
         """Points that walk data's own ranges: several short ones share an instance, as long as the longest of them."""
         points = prod(max(1, self._size(a.extent)) for a in owned)
-        inside = (
-            walked_labels(self.analysis, group)
-            | counted
-            | {a.label.split(".")[0] for a in group.axes if not a.owned}
-        )
-        lanes, block, knobs = (
-            self.table.ragged.lanes,
-            1,
-            self.table.row_knobs(self._fit(group, inner, inside)),
-        )
+        inside = counted | {a.label.split(".")[0] for a in group.axes if not a.owned}
+        inside |= walked_labels(self.analysis, group)
+        width = self._fit(group, inner, inside)
+        lanes, block, knobs = self.table.ragged.lanes, 1, self.table.row_knobs(width)
         if inside == counted and len(counted) == 1:
             (label,) = counted
             mean = average(self.analysis, label, self.extents, points)

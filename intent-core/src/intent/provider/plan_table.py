@@ -143,10 +143,11 @@ class PlanTable:
     ) -> MatrixTile:
         """The tile for results of ``shape`` (batch, rows, columns) from operands of ``bits`` bits.
 
-        ``products``: how many such results an instance may hold. ``counted``: whether data counts their rows.
+        ``products``: how many such results an instance may hold. ``counted``: whether data counts their rows. Where no
+        tile is for that, it is the last one.
         """
         batch, rows, columns = shape
-        largest = max(t.rows * t.columns for t in self.matrix if t.counted in (None, counted))
+        largest = max((t.rows * t.columns for t in self.matrix if t.counted in (None, counted)), default=0)
         for tile in self.matrix:
             tiles = batch * -(-rows // tile.rows) * -(-columns // tile.columns)
             held = tile.rows * tile.columns * products
