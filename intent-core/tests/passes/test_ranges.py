@@ -269,3 +269,77 @@ def test_what_is_walked(drawn: Drawn, rows: int, constructed: Any, monkeypatch: 
             _walked(drawn, row, keep[row], tested | untested)
             if made is not short:
                 _untested(drawn, row, keep[row], untested)
+
+
+class Odd(I.Enum):
+    STEEP = 0
+    BACKWARDS = 1
+    SHARED_OUT = 2
+    WITHIN = 3
+    VARYING = 4
+    VARYING_TOO = 5
+    BESIDE_A_VALUE = 6
+    OR_A_VALUE = 7
+    OR_ALWAYS = 8
+
+
+@intent.kernel
+def oddly_masked(
+    x: I.In[I.f32, ("M", "N")],
+    long: I.In[I.i64, ("M",)],
+    near: I.In[I.i32, ("N",)],
+    d: I.index,
+    y: I.Out[I.f32, ("M",)],
+    ODD: I.Constexpr[Odd],
+):
+    M, N = x.shape
+    rows, columns = I.indices(I.domain(0, M))[:, None], I.indices(I.domain(0, N))[None, :]
+    if ODD == Odd.STEEP:
+        keep = columns < I.cast(long[...][:, None] * 1048576, I.index)
+    elif ODD == Odd.BACKWARDS:
+        keep = columns < (rows - 20) // -2
+    elif ODD == Odd.SHARED_OUT:
+        keep = columns < (rows * 9) // d
+    elif ODD == Odd.WITHIN:
+        keep = (rows * 5 - columns) * 3 >= 0
+    elif ODD == Odd.VARYING:
+        keep = I.cast(near[...], I.index)[None, :] <= rows
+    elif ODD == Odd.VARYING_TOO:
+        keep = rows >= I.cast(near[...], I.index)[None, :] + columns * 0
+    elif ODD == Odd.BESIDE_A_VALUE:
+        keep = (x[...] > 0.0) & (columns <= rows)
+    elif ODD == Odd.OR_A_VALUE:
+        keep = (columns <= rows) | (x[...] > 0.5)
+    else:
+        keep = (columns <= rows) | (rows > d)
+    y[...] = I.reduce.sum(I.select(keep, x[...], 0.0), axis=1)
+
+
+@pytest.mark.parametrize("odd", list(Odd))
+def test_odd_tests_leave_out_nothing(odd, constructed):
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(ROWS, COLUMNS)).astype(np.float32)
+    long = np.array([0, 1, (1 << 45) + 1, -1, 1 << 44, (1 << 43) + 3, -(1 << 45) - 5])
+    near = rng.integers(0, ROWS + 3, COLUMNS).astype(np.int32)
+    rows, columns, d = np.arange(ROWS)[:, None], np.arange(COLUMNS)[None, :], 3
+    with np.errstate(over="ignore"):
+        keep = {
+            Odd.STEEP: columns < long[:, None] * 1048576,
+            Odd.BACKWARDS: columns < (rows - 20) // -2,
+            Odd.SHARED_OUT: columns < (rows * 9) // d,
+            Odd.WITHIN: columns <= rows * 5,
+            Odd.VARYING: near[None, :] <= rows,
+            Odd.VARYING_TOO: near[None, :] <= rows,
+            Odd.BESIDE_A_VALUE: (x > 0) & (columns <= rows),
+            Odd.OR_A_VALUE: (columns <= rows) | (x > 0.5),
+            Odd.OR_ALWAYS: (columns <= rows) | (rows > d),
+        }[odd]
+    for blocks in ({"axis_N": BLOCK, "axis_M": 1}, {"axis_N": BLOCK, "axis_M": 8}):
+        program, kernel = constructed(oddly_masked, blocks, ODD=odd)
+        short = narrowing(program, Permissions())
+        for made in (short, peeled(short, wide=1)):
+            verify(made, kernel)
+            y = np.full(ROWS, 7, np.float32)
+            views = {"x": x, "long": long, "near": near, "y": y}
+            physical.execute(made, views, {"d": d}, {"M": ROWS, "N": COLUMNS, "d": d})
+            np.testing.assert_allclose(y, np.where(keep, x, 0).sum(1), rtol=1e-4, atol=1e-5)

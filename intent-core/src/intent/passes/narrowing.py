@@ -77,16 +77,17 @@ def own_lengths(b: Builder, loop: ph.Loop, test: ph.Fragment) -> bool:
 
 
 def first_at(b: Builder, ranges: Ranges, loop: ph.Loop, low: ph.Fragment) -> ph.Fragment:
-    """The first place of the loop's index that is at or after ``low``: blocks stay where they are."""
+    """The first place of the loop's index that is at or after ``low``: blocks stay where they are.
+
+    That is where the loop begins anyway if its step is not known: nothing would show that it is no earlier.
+    """
     step, start = b.known.value(loop.step), b.known.value(loop.begin) == 0
+    if not isinstance(step, int):
+        return loop.begin
     if step == 1:
         return b.pointwise("maximum", loop.begin, low)
     gap = low if start else b.pointwise("sub", low, loop.begin)
-    if isinstance(step, int):
-        members = ranges.shifted(gap, step - 1)
-    else:
-        members = b.pointwise("add", gap, b.pointwise("sub", loop.step, b.index(1)))
-    members = b.pointwise("maximum", members, b.index(0))
+    members = b.pointwise("maximum", ranges.shifted(gap, step - 1), b.index(0))
     index = b.pointwise("mul", b.pointwise("floordiv", members, loop.step), loop.step)
     return index if start else b.pointwise("add", loop.begin, index)
 

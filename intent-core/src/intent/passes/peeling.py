@@ -91,8 +91,10 @@ def _peel(b: Builder, loop: ph.Loop, wide: int) -> bool:
 
 def _nothing(b: Builder, begin: ph.Fragment, end: ph.Fragment) -> bool:
     """Whether constants say that no block is full."""
-    first, last = b.known.value(begin), b.known.value(end)
-    return first is not None and last is not None and last <= first
+    match b.known.value(begin), b.known.value(end):
+        case int() as first, int() as last:
+            return last <= first
+    return False
 
 
 def _found(b: Builder, loop: ph.Loop, ranges: Ranges, wide: int) -> dict[ph.Fragment, Range]:
