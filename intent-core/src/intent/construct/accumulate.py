@@ -40,8 +40,8 @@ def keep_sum(c: Context, total: ph.Fragment) -> None:
     zero = e.constant(0.0 if dtype.is_float else 0, dtype)
 
     def across(values: Values, dims: tuple[ph.Dim, ...]) -> Values:
-        left = tuple(d for d in values[0].dims if d not in dims)
-        return e.emit(ph.Reduce, ((dtype, left),), operands=values, dims=dims, kind="sum", name=total.name)
+        types = ((dtype, total.dims),)
+        return e.emit(ph.Reduce, types, operands=values, dims=dims, kind="sum", name=total.name)
 
     def combine(a: Values, b: Values) -> Values:
         return (e.pointwise("add", a[0], b[0]),)

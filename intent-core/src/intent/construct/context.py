@@ -94,9 +94,10 @@ class Context:
         assumed: tuple[ph.Guard, ...],
         first_id: int,
         forced: frozenset[tuple[int, int]] = frozenset(),
+        copied: frozenset[int] = frozenset(),
     ) -> None:
-        self.forced = forced
-        """Axes (value id, axis) that a held value must have whole."""
+        self.forced, self.copied = forced, copied
+        """Axes (value id, axis) that a held value must have whole; stores that are made through a buffer."""
         self.analysis = analysis
         self.definitions = analysis.definitions
         self.plan = plan
@@ -133,7 +134,7 @@ class Context:
 
     def evaluate(self, value: kir.Value, at: tuple[Point, ...], frame: Frame) -> Point:
         """``value`` at one point per axis, in the frame that owns it."""
-        assert len(at) == value.rank, f"{value} needs {value.rank} coordinates, got {len(at)}"
+        assert len(at) == value.rank, value
         owner = frame.owner(self.definitions.region[value.id])
         binding = owner.bindings.get(value.id)
         if binding is not None:

@@ -210,13 +210,11 @@ class _Rest:
             for op in self.tail
         ]
         fences = [self._fence(resource) for resource in self._disturbed(first, rest)]
-        arrival = next(n for n, op in enumerate(tail) if isinstance(op, ph.Atomic))
-        tail[arrival:arrival] = fences
         then = ph.Region(args=(), ops=(*(_with_results(op, whole) for op in self.last), *rest))
         e.next_id += 1
         nothing = ph.Region(args=(), ops=())
         ending = ph.If(id=e.next_id, condition=condition, then=then, orelse=nothing, span=e.span)
-        return [*first, *tail, ending]
+        return [*first, *fences, *tail, ending]
 
     def _fence(self, resource: ph.Resource) -> ph.Op:
         self.c.emitter.next_id += 1
@@ -278,8 +276,6 @@ def _only(op: ph.Op) -> ph.Region:
 
 
 def _with_results(op: ph.Op, names: dict[int, ph.Fragment]) -> ph.Op:
-    if not any(r.id in names for r in op.results):
-        return op
     return replace(op, results=tuple(names.get(r.id, r) for r in op.results))
 
 
