@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from test_tensor_cores import _artifact, choice, emulation, product
 
+import intent
+import intent.language as I
 from intent.physical import Dim
 from intent_provider_cupy.emit.layout import Table, exchanged
 
@@ -80,6 +82,34 @@ def test_results_of_products(kernel, tile, more, choice):
     assert len(choice) == 1
     wanted = a.astype(np.float64) @ b.astype(np.float64)
     np.testing.assert_array_equal(c, wanted.astype(c.dtype))
+
+
+@intent.kernel
+def added(
+    a: I.In[I.bf16, ("M", "K")],
+    b: I.In[I.bf16, ("K", "N")],
+    c: I.In[I.f32, ("M", "N")],
+    d: I.InOut[I.f32, ("M", "N")],
+):
+    """Where every thread writes other elements than it has read; ``d`` may be ``c``."""
+    p = I.matmul(a[...], b[...])
+    d[...] = p + d[...] + c[...]
+
+
+@pytest.mark.parametrize("tile", TILES[:3], ids=str)
+@pytest.mark.parametrize("same", [False, True])
+def test_results_are_added_to_what_was_there(tile, same, choice):
+    m, n, k = tile[0] + 8, 2 * tile[1], tile[2]
+    artifact = _artifact(added, (m, n, k), tile)
+    text = kernels.kernel_text(artifact)
+    assert text.count("__syncwarp();") == 1
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-4, 5, s).astype(ml_dtypes.bfloat16) for s in ((m, k), (k, n)))
+    c, d = (rng.integers(-4, 5, (m, n)).astype(np.float32) for _ in range(2))
+    d = c if same else d
+    wanted = a.astype(np.float64) @ b.astype(np.float64) + c + d
+    artifact(a, b, c, d)
+    np.testing.assert_array_equal(d, wanted)
 
 
 def test_groups_do_not_wait_for_each_other():

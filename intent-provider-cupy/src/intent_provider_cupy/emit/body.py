@@ -222,6 +222,12 @@ class Body:
         if self.context.threads > 1:
             self.writer.line("__syncthreads();")
 
+    def warp_barrier(self) -> None:
+        """The threads of each warp wait for one another, and see what each has written."""
+        self.flush()
+        if self.context.threads > 1:
+            self.writer.line("__syncwarp();")
+
     def define(
         self,
         fragment: Fragment,

@@ -2,7 +2,8 @@
 
 The program fences what different lanes do. One lane, though, may live in several threads (replicas), and another
 operation's table may put it into another thread; then a barrier has to stand between a write and what it must
-not meet. Accesses whose lanes each live in one thread, the same in both, need none.
+not meet. Accesses whose lanes each live in one thread, the same in both, need none. A store before which the threads
+of a warp exchange registers moves its lanes within the warp: a barrier of the warp is enough for it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ class _Access:
     writes: bool
     lanes: tuple[int, tuple[Dim, ...]] | None
     """Table and dims if every thread holds lanes of its own, None if some lane lives in several threads."""
+    widened: int | None = None
+    """The table to which threads of one warp may bring what is stored, from that of ``lanes``."""
 
 
 class Hazards:
@@ -33,10 +36,13 @@ class Hazards:
     def __init__(self, body: Body) -> None:
         self._body = body
         self._pending: set[_Access] = set()
+        self._in_warp: set[_Access] = set()
+        """Accesses since the last barrier of a warp."""
 
     def clear(self) -> None:
         """A barrier was written."""
         self._pending.clear()
+        self._in_warp.clear()
 
     def fence(self, op: Fence) -> None:
         """A fence of the program: a barrier, unless nothing was accessed since the last one."""
@@ -45,17 +51,20 @@ class Hazards:
 
     def touch(self, op: Load | Store | Atomic) -> None:
         """Write a barrier if the access may meet an earlier one in another thread."""
-        access = self._access(op)
-        if any(_conflict(access, earlier) for earlier in self._pending):
+        accesses = self._accesses(op)
+        if any(_conflict(access, earlier) for access in accesses for earlier in self._pending):
             self._body.barrier()
-        self._pending.add(access)
+        if any(_moved(access, earlier) for access in accesses for earlier in self._in_warp):
+            self._body.warp_barrier()
+            self._in_warp.clear()
+        self._add(accesses)
 
     def enter(self, regions: Iterable[Region]) -> None:
         """A loop begins: what its passes access may come before what it accesses."""
         for region in regions:
             for op in walk(region):
                 if isinstance(op, Load | Store | Atomic):
-                    self._pending.add(self._access(op))
+                    self._add(self._accesses(op))
 
     def snapshot(self) -> set[_Access]:
         """What is pending now."""
@@ -64,22 +73,40 @@ class Hazards:
     def restore(self, pending: set[_Access]) -> None:
         """Continue with what was pending at a snapshot."""
         self._pending = set(pending)
+        self._in_warp = set(pending)
 
     def merge(self, pending: set[_Access]) -> None:
         """Another path leads here as well."""
         self._pending |= pending
+        self._in_warp |= pending
 
-    def _access(self, op: Load | Store | Atomic) -> _Access:
-        table = self._body.placing.table_of(op)
+    def _add(self, accesses: Iterable[_Access]) -> None:
+        self._pending |= set(accesses)
+        self._in_warp |= set(accesses)
+
+    def _accesses(self, op: Load | Store | Atomic) -> list[_Access]:
+        """One for each table in which the operation runs."""
         resource, dims = (op.source, op.result.dims) if isinstance(op, Load) else (op.target, op.dims)
-        lanes = (table.index, tuple(sorted(dims))) if table.spare(dims) == 0 else None
-        return _Access(resource, not isinstance(op, Load), lanes)
+        widened = self._body.placing.widened.get(op.id)
+        moved = widened[0] if widened is not None else None
+        found = []
+        for table in self._body.placing.tables_of(op):
+            lanes = (table.index, tuple(sorted(dims))) if table.spare(dims) == 0 else None
+            found.append(_Access(resource, not isinstance(op, Load), lanes, moved))
+        return found
 
 
 def _conflict(a: _Access, b: _Access) -> bool:
-    if not (a.writes or b.writes) or not may_meet(a.resource, b.resource):
-        return False
-    return a.lanes is None or a.lanes != b.lanes
+    return _meet(a, b) and (a.lanes is None or a.lanes != b.lanes)
+
+
+def _moved(a: _Access, b: _Access) -> bool:
+    """Whether the same lanes may be other threads of their warp."""
+    return _meet(a, b) and a.widened != b.widened
+
+
+def _meet(a: _Access, b: _Access) -> bool:
+    return (a.writes or b.writes) and may_meet(a.resource, b.resource)
 
 
 def may_meet(a: Resource, b: Resource) -> bool:
