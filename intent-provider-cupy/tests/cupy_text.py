@@ -22,7 +22,7 @@ def emulate(body, *, threads=32, blocks=1, shared=0, seed=0, **arrays):
     )
     declared = ", ".join(f"{p.type} {p.emitted}" for p in parameters)
     kernel_text = f'extern "C" __global__ void by_hand({declared}) {{\n{body}\n}}\n'
-    text = prelude.needed(kernel_text) + kernel_text
+    text = f"{prelude.needed(kernel_text)}\n#line 1\n{kernel_text}"
     signature = Signature(parameters=parameters, threads=threads, shared_bytes=shared)
     what = Run(
         name="by_hand",
