@@ -1,8 +1,9 @@
 """In which table every operation of a segment runs, and in which tables its results are wanted.
 
 Most of a segment shares one table. What only loads the operand of a contraction, and what is done to it there (with
-factors of fewer dims, say), has a table of its own, made for memory: the operand goes through shared memory anyway. Coordinates and predicates, which cost nothing, are computed
-again in every table that wants them; any other value is brought there through shared memory.
+factors of fewer dims, say), has a table of its own, made for memory: the operand goes through shared memory anyway.
+Coordinates and predicates, which cost nothing, are computed again in every table that wants them; any other value is
+brought there through shared memory.
 """
 
 from __future__ import annotations
