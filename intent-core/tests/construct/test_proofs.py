@@ -161,6 +161,22 @@ def test_a_proof_rests_on_what_the_bounds_of_its_coordinate_rest_on():
 
 
 @intent.kernel
+def two_reads(
+    x: I.In[I.f32, ("M",)], z: I.In[I.f32, ("N",)], table: I.In[I.f32, (256,)], k: I.In[I.u8, ("M",)],
+    y: I.Out[I.f32, ("M",)],
+):  # fmt: skip
+    i = I.indices(I.domain(0, z.shape[0])[0 : x.shape[0]])
+    first = x[I.minimum(i, I.full(x.shape, z.shape[0] - x.shape[0], I.index))]
+    y[...] = first + table[I.cast(k[...], I.index)]
+
+
+def test_a_proof_does_not_rest_on_what_another_one_rested_on():
+    assert [str(f.claim) for f in proof(lower(two_reads), name="x").facts] == ["N >= M"]
+    found = proof(lower(two_reads), name="table")
+    assert (found.kind, found.facts) == ("interval", ())
+
+
+@intent.kernel
 def end_of_the_loop(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, (1,)], count: I.i64):
     total = I.cast(0.0, I.f32)
     for i in range(count):
