@@ -136,3 +136,57 @@ def test_parts_of_nested_loops_that_write_are_fenced():
     wanted[1:] -= x[:-1].mean(axis=1, keepdims=True)
     execute(program, {"x": x}, {}, {"M": 11, "N": 150}, find_races=True)
     np.testing.assert_allclose(x, wanted, rtol=1e-5, atol=1e-5)
+
+
+@intent.kernel
+def share_of_all(x: I.InOut[I.i32, ("N",)]):
+    x[...] = x[...] * 100 // I.reduce.sum(x[...], axis=0)
+
+
+@intent.kernel
+def share_of_rows(x: I.InOut[I.i32, ("M", "N")]):
+    x[...] = x[...] * 100 // I.reduce.sum(x[...], axis=1)[:, None]
+
+
+@intent.kernel
+def share_of_all_before(x: I.InOut[I.i32, ("N",)]):
+    x[...] = x[...] * 100 // I.cumsum(x[...], axis=0)
+
+
+@intent.kernel
+def share_of_first(x: I.InOut[I.i32, ("N",)]):
+    x[...] = x[...] * 100 // x[0]
+
+
+SHARES = {
+    share_of_all: lambda x: x * 100 // x.sum(),
+    share_of_rows: lambda x: x * 100 // x.sum(1, keepdims=True),
+    share_of_all_before: lambda x: x * 100 // np.cumsum(x),
+    share_of_first: lambda x: x * 100 // x[0],
+}
+
+
+@pytest.mark.parametrize("block", [1, 4])
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("kernel", SHARES, ids=lambda kernel: kernel.__name__)
+def test_a_store_goes_through_a_buffer_only_if_a_pass_reads_what_another_one_writes(kernel, parts, block):
+    """A sum stands in front of the passes, which read the very elements that they write."""
+    lowered = lower(kernel)
+    analysis, rng = analyze(lowered), np.random.default_rng(5)
+    plan = minimal_plan(analysis, CAPABILITIES)
+    (group,) = plan.groups
+    inner = tuple((label, serial(block)) for label in analysis.inner)
+    group = replace(group, inner=inner, split=("axis_N", parts) if parts > 1 else None)
+    reads_ahead = kernel in (share_of_all_before, share_of_first)
+    if parts > 1 and reads_ahead:
+        with pytest.raises(PlanError):
+            construct(lowered, replace(plan, groups=(group,)), analysis)
+        return
+    program = construct(lowered, replace(plan, groups=(group,)), analysis)
+    verify(program, lowered)
+    assert any(b.role == "" for b in program.workspace) == reads_ahead
+    extents = {"M": 3, "N": 11} if kernel is share_of_rows else {"N": 11}
+    x = rng.integers(1, 9, tuple(extents.values()), dtype=np.int32)
+    wanted = SHARES[kernel](x)
+    execute(program, {"x": x}, {}, extents, order=rng, find_races=True)
+    np.testing.assert_array_equal(x, wanted)

@@ -114,3 +114,20 @@ def test_a_target_may_want_the_loops_of_shared_reductions_whole(peel):
     assert plan_of_record(record_of_plan(plan)) == plan
     loops = intent.compile(vecmat, provider="reference", plan=plan).program.segments[0].body.ops
     assert sum(isinstance(op, ph.Loop) for op in loops) == 1 + peel
+
+
+@intent.kernel
+def normalised_in_place(x: I.InOut[I.f32, ("N",)]):
+    x[...] = x[...] / I.reduce.sum(x[...], axis=0)
+
+
+@intent.kernel
+def turned_in_place(x: I.InOut[I.f32, ("N",)]):
+    N = x.shape[0]
+    x[...] = x[N - 1 - I.indices(I.domain(0, N))] / I.reduce.sum(x[...], axis=0)
+
+
+@pytest.mark.parametrize(("kernel", "shared"), [(normalised_in_place, True), (turned_in_place, False)])
+def test_teams_do_not_have_a_copy_of_the_axis_for_each_instance(kernel, shared):
+    """Of 1056 copies of N elements all but one would stay empty."""
+    assert (parts(kernel, N=1 << 24) > 1) == shared

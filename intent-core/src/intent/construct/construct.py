@@ -27,6 +27,7 @@ from intent.construct.analysis import Analysis, analyze
 from intent.construct.apart import ReducedToo, stored_apart
 from intent.construct.cleanup import remove_dead, remove_unread
 from intent.construct.context import Context
+from intent.construct.copied import ReadsAhead
 from intent.construct.emission import DimOrder
 from intent.construct.facts import Facts
 from intent.construct.frame import Frame, constant_binding
@@ -95,7 +96,10 @@ def _constructed(kernel: kir.Kernel, plan: Plan, analysis: Analysis) -> ph.Progr
     for number, (group, group_plan) in enumerate(zip(analysis.groups, plan.groups, strict=True)):
 
         def begin(
-            forced: frozenset[tuple[int, int]], first: int = next_id, chosen: GroupPlan = group_plan
+            forced: frozenset[tuple[int, int]],
+            copied: frozenset[int],
+            first: int = next_id,
+            chosen: GroupPlan = group_plan,
         ) -> Context:
             return Context(
                 analysis,
@@ -106,6 +110,7 @@ def _constructed(kernel: kir.Kernel, plan: Plan, analysis: Analysis) -> ph.Progr
                 plan.guards,
                 first,
                 forced,
+                copied,
             )
 
         context, segment = _settled(begin, number, group, group_plan, offset)
@@ -146,26 +151,29 @@ def _view(view: kir.View) -> ph.View:
 
 
 def _settled(
-    begin: Callable[[frozenset[tuple[int, int]]], Context],
+    begin: Callable[[frozenset[tuple[int, int]], frozenset[int]], Context],
     number: int,
     group: Group,
     plan: GroupPlan,
     offset: Extent,
 ) -> tuple[Context, ph.Segment]:
-    """The segment, built again as long as a value that was held already is wanted elsewhere.
+    """The segment, built again as long as a value that was held already is wanted elsewhere, or a store reads ahead.
 
     Stores along a shared axis are for the last instance to arrive where reductions share that axis, too.
     """
     forced: frozenset[tuple[int, int]] = frozenset()
+    copied: frozenset[int] = frozenset()
     apart = True
     for _ in range(64):
-        context = begin(forced)
+        context = begin(forced, copied)
         try:
             return context, _segment(context, number, group, plan, offset, apart=apart)
         except NotAtHome as wanted:
             if wanted.value is None:
                 raise
             forced |= {(wanted.value, wanted.axis)}
+        except ReadsAhead as ahead:
+            copied |= {ahead.op}
         except ReducedToo:
             apart = False
     raise PlanError("the held values of a group have no settled home")

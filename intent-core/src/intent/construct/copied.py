@@ -3,12 +3,15 @@
     for block: copy[...] = value            for block: x[...] = copy[...]
 
 The new values of an instance's elements go to a buffer first; once all are there, and all lanes have read what they
-need, they go where they belong.
+need, they go where they belong. That is needed only where a pass reads what another one overwrites: if all that the
+passes read are the elements that they write themselves (``x[...] = x[...] / sum(x)``, whose sum stands in front), the
+values go there at once. Construction tries that first.
 """
 
 from __future__ import annotations
 
 from intent import kir
+from intent import physical as ph
 from intent.construct.alias import alias_class
 from intent.construct.context import Context
 from intent.construct.definitions import Definitions
@@ -16,9 +19,10 @@ from intent.construct.frame import Frame
 from intent.construct.held import Held
 from intent.construct.plan import Inner
 from intent.construct.point import Point
-from intent.construct.traversal import Walk, close_loop, walk_axes
+from intent.construct.traversal import OpenLoop, Walk, close_loop, walk_axes
 from intent.construct.writes import store_at
 from intent.kir.walk import operands_of, regions_of, walk
+from intent.physical.walk import within
 from intent.types import Extent
 
 Axes = list[tuple[int, str, Extent, Inner]]
@@ -39,6 +43,25 @@ def steers_itself(op: kir.Store, definitions: Definitions) -> bool:
                 return True
             pending += operands_of(inner)
     return False
+
+
+class ReadsAhead(Exception):
+    """A pass of a store reads what another pass overwrites: the store ``op`` has to be made through a buffer."""
+
+    def __init__(self, op: int) -> None:
+        super().__init__(op)
+        self.op = op
+
+
+def keeps_to_itself(c: Context, op: kir.Store, loops: list[OpenLoop]) -> bool:
+    """Whether the open loops read of the store's memory just the elements that the same pass of them writes."""
+    inside = [o for loop in loops for made in loop.scope.ops for o in within(made)]
+    (store,) = [o for o in inside if isinstance(o, ph.Store) and o.target == c.resource(op.target)[0]]
+    return all(
+        o.source == store.target and o.coordinates == store.coordinates
+        for o in inside
+        if isinstance(o, ph.Load) and o.source.memory == store.target.memory
+    )
 
 
 def copied_store(c: Context, op: kir.Store, owned: dict[int, Point], inner: Axes, frame: Frame) -> None:

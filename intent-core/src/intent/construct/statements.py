@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeGuard
+from typing import Any
 
 from intent import kir
 from intent import physical as ph
@@ -11,7 +11,7 @@ from intent.construct.apart import may_store_apart
 from intent.construct.carried import Carries, Homes, full_home, held_binding, settle
 from intent.construct.context import Context
 from intent.construct.control import open_for
-from intent.construct.copied import Axes, copied_store, steers_itself
+from intent.construct.copied import Axes, ReadsAhead, copied_store, keeps_to_itself, steers_itself
 from intent.construct.emission import Scope
 from intent.construct.frame import Frame, constant_binding
 from intent.construct.groups import Group
@@ -86,7 +86,9 @@ class Runner:
                 Inner(mode="serial") if op.id in self.group.ordered else c.traversal((axes_of.id, axis))
             )
             inner.append((axis, c.analysis.classes.label((axes_of.id, axis)), e, traversal))
-        if self._copies(op, inner):
+        ahead = self._may_read_ahead(op, inner)
+        if ahead and op.id in c.copied:
+            assert isinstance(op, kir.Store)
             self._share(apart=False)
             copied_store(c, op, points, inner, frame)
             return
@@ -99,10 +101,12 @@ class Runner:
         if walked.loops:
             key = c.resource(op.target)[1]
             # A collision in order reads what the pass before wrote; a store may read it through its value.
-            c.dirty |= {key} if op.id in self.group.ordered else {key} & c.readers.keys()
+            c.dirty |= {key} if op.id in self.group.ordered or ahead else {key} & c.readers.keys()
         points |= walked.points
         at = tuple(points[k] for k in range(len(shape)))
         made = self._write_at(op, at, frame)
+        if ahead and isinstance(op, kir.Store) and not keeps_to_itself(c, op, walked.loops):
+            raise ReadsAhead(op.id)
         if old is not None:
             old.take(made, at, looped=bool(walked.loops))
         for loop in reversed(walked.loops):
@@ -117,7 +121,7 @@ class Runner:
             share.stores += apart
             share.others += not apart
 
-    def _copies(self, op: Write, inner: Axes) -> TypeGuard[kir.Store]:
+    def _may_read_ahead(self, op: Write, inner: Axes) -> bool:
         """Whether a store that reads what it overwrites does so pass by pass.
 
         Raises:

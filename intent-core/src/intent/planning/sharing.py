@@ -15,6 +15,8 @@ from intent import kir
 from intent.construct import Analysis, GroupPlan, Plan, construct
 from intent.construct.groups import Group
 from intent.diagnostics import NotSupportedYet, PlanError
+from intent.physical import BufferAlloc
+from intent.physical.walk import walk
 from intent.planning.collisions import arranged
 from intent.planning.legal import bound_of, size_of
 from intent.planning.ragged import average, counted_axes
@@ -58,7 +60,7 @@ def shared_out(
             if most < LEAST_PARTS:
                 break
             made = with_split(plan, number, label, most, analysis)
-            if made is not None:
+            if made is not None and not _each_stores(made, number, label, analysis):
                 plan = replace(made, peel=capabilities.plans.shared_peel)
                 break
     return plan
@@ -100,6 +102,14 @@ def with_split(plan: Plan, number: int, label: str, count: int, analysis: Analys
     except (PlanError, NotSupportedYet):
         return None
     return made
+
+
+def _each_stores(plan: Plan, number: int, label: str, analysis: Analysis) -> bool:
+    """Whether every instance would have storage along the axis, although only the last one to arrive fills it."""
+    program = construct(analysis.kernel, plan, analysis)
+    along = analysis.upper_bound(analysis.inner[label].extent)
+    allocated = [op.buffer for op in walk(program.segments[number].body) if isinstance(op, BufferAlloc)]
+    return any(buffer.scope != "invocation" and along in buffer.shape for buffer in allocated)
 
 
 def shareable(analysis: Analysis, group: Group, plan: GroupPlan) -> set[str]:
