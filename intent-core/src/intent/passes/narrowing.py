@@ -37,7 +37,7 @@ def narrowing(program: ph.Program, permissions: Permissions) -> ph.Program:
 
 def _narrow(b: Builder, loop: ph.Loop, permissions: Permissions) -> bool:
     b.span, b.origin = loop.span, loop.origin
-    found = [test for test in tests(b, loop) if _idle_without(b, loop, test, finite=permissions.relaxed)]
+    found = [test for test in tests(loop) if _idle_without(b, loop, test, finite=permissions.relaxed)]
     if not found:
         return False
     ranges = Ranges(b, loop, inside(loop))
@@ -98,19 +98,15 @@ def inside(loop: ph.Loop) -> frozenset[int]:
     return frozenset(args | {r.id for op in walk(loop.body) for r in op.results})
 
 
-def tests(b: Builder, loop: ph.Loop) -> Iterator[ph.Fragment]:
-    """Comparisons that move with the loop's index, and alternatives of them."""
-    moving = {loop.body.args[0].id}
+def tests(loop: ph.Loop) -> Iterator[ph.Fragment]:
+    """Comparisons of places, and alternatives."""
     for op in loop.body.ops:
         match op:
             case ph.Pointwise(fn="or"):
-                places = True
+                yield op.result
             case ph.Pointwise(fn="lt" | "le" | "gt" | "ge" | "eq", operands=(left, _)):
-                places = left.dtype.name in ("index", "i64")
-            case _:
-                places = False
-        if places and b.known.reaches(op.result, moving):
-            yield op.result
+                if left.dtype.name in ("index", "i64"):
+                    yield op.result
 
 
 def _idle_without(b: Builder, loop: ph.Loop, test: ph.Fragment, *, finite: bool) -> bool:

@@ -100,7 +100,7 @@ def _nothing(b: Builder, begin: ph.Fragment, end: ph.Fragment) -> bool:
 def _found(b: Builder, loop: ph.Loop, ranges: Ranges, wide: int) -> dict[ph.Fragment, Range]:
     """Wide tests that something reads, and where they hold on all lanes: on one side of a bound."""
     found = {}
-    for test in tests(b, loop):
+    for test in tests(loop):
         if (
             prod(d.size for d in test.dims) >= wide
             and _masks(b, loop, test)

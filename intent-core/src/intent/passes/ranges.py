@@ -167,7 +167,7 @@ class Ranges:
 
     # -- bounds over lanes ---------------------------------------------------------------------------------------
 
-    def _bound(self, form: _Linear, side: Side) -> ph.Fragment | None:
+    def _bound(self, form: _Linear, side: Side) -> ph.Fragment:
         """The least or greatest value over all lanes, as a uniform value in front of the loop."""
         total: ph.Fragment | None = None
         constant = form.constant
@@ -175,8 +175,6 @@ class Ranges:
         taken: list[tuple[int, ph.Fragment]] = []
         for atom, factor in form.terms.items():
             found = self._extreme(form.atoms[atom], side if factor > 0 else opposite)
-            if found is None:
-                return None
             number = self.b.known.value(found)
             if number is not None:
                 constant += factor * int(number)
@@ -208,7 +206,7 @@ class Ranges:
             return self.b.pointwise(op.fn, *(self.shifted(f, by) for f in op.operands))
         return self.b.pointwise("add" if by > 0 else "sub", value, self.b.index(abs(by)))
 
-    def _extreme(self, atom: ph.Fragment, side: Side) -> ph.Fragment | None:
+    def _extreme(self, atom: ph.Fragment, side: Side) -> ph.Fragment:
         """The least or greatest value of an atom over its lanes."""
         op = self.b.known.definition.get(atom.id)
         if isinstance(op, ph.Lane):
@@ -216,20 +214,19 @@ class Ranges:
         if not atom.dims:
             return self._loosened(atom, side)
         match op:
-            case ph.Pointwise(fn="maximum" | "minimum" as fn, operands=(first, second)):
-                a, b = self._side(first, side), self._side(second, side)
-                return None if a is None or b is None else self.b.pointwise(fn, a, b)
+            case ph.Pointwise(fn="maximum" | "minimum" as fn):
+                return self.b.pointwise(fn, *(self._side(f, side) for f in op.operands))
             case ph.Pointwise(fn="floordiv", operands=(whole, divisor)):
-                positive = positive_constant(self.b.known, divisor) is not None
-                inner = self._side(whole, side) if positive else None
-                return None if inner is None else self.b.pointwise("floordiv", inner, divisor)
+                if positive_constant(self.b.known, divisor) is not None:
+                    return self.b.pointwise("floordiv", self._side(whole, side), divisor)
         kind = "min" if side == "least" else "max"
         value = self._loosened(atom, side)
         return self.b.add(ph.Reduce, INDEX, (), operands=(value,), dims=value.dims, kind=kind)
 
-    def _side(self, f: ph.Fragment, side: Side) -> ph.Fragment | None:
+    def _side(self, f: ph.Fragment, side: Side) -> ph.Fragment:
         form = self._linear(f)
-        return None if form is None else self._bound(form, side)
+        assert form is not None  # only what varies inside has none
+        return self._bound(form, side)
 
     def _loosened(self, value: ph.Fragment, side: Side) -> ph.Fragment:
         """The value; what is beyond every place, with which sums could wrap, becomes the loosest bound."""
