@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ import intent
 import intent.language as I
 from intent.construct import analyze, construct
 from intent.frontend import lower
-from intent.physical import Store
+from intent.physical import Load, Store
 from intent.physical.verify import verify
 from intent.physical.walk import walk
 from intent.planning import default_plan, minimal_plan, random_plan
@@ -183,3 +185,40 @@ def test_windows_that_data_makes_too_long_stay_inside_of_their_buffers(kernel, o
         execute(program, given, {}, extents)
         if offsets[-1] == max(offsets) <= 5:
             np.testing.assert_array_equal(views["y"], wanted)
+
+
+@intent.kernel
+def looked_up(at: I.In[I.index, ("M",)], y: I.Out[I.i32, ("M",)]):
+    for i in I.parallel(I.domain(0, at.shape[0])):
+        row = I.buffer((4,), I.i32, init=1)
+        row[at[i]] = 7
+        y[i] = row[at[i]] + row[0]
+
+
+@intent.kernel
+def looked_up_in_front(at: I.In[I.index, ("M",)], y: I.Out[I.i32, ("M",)]):
+    held = I.buffer((at.shape[0], 4), I.i32, init=1)
+    for i in I.parallel(I.domain(0, at.shape[0])):
+        held[i, at[i]] = 7
+    for i in I.parallel(I.domain(0, at.shape[0])):
+        y[i] = held[i, at[i]] + held[i, 0]
+
+
+@pytest.mark.parametrize("kernel", [looked_up, looked_up_in_front])
+def test_proofs_stand_with_the_coordinates_they_are_of(kernel):
+    lowered = lower(kernel)
+    analysis = analyze(lowered)
+    for block in (1, 4):
+        plan = minimal_plan(analysis, CAPABILITIES, EXTENTS)
+        groups = tuple(
+            replace(g, instance=tuple((label, block) for label, _ in g.instance)) for g in plan.groups
+        )
+        made = construct(lowered, replace(plan, groups=groups), analysis)
+        verify(made, lowered)
+        at, y = np.array([0, 3, 1, 3, 2]), np.zeros(5, np.int32)
+        execute(made, {"at": at, "y": y}, {}, EXTENTS)
+        np.testing.assert_array_equal(y, np.where(at == 0, 14, 8))
+        guarded = [op for s in made.segments for op in walk(s.body) if isinstance(op, Load | Store)
+                   and any(proof.kind == "guard" for proof in op.proofs)]  # fmt: skip
+        assert {type(op) for op in guarded} == {Load, Store}
+        assert all([proof.kind for proof in op.proofs].index("guard") == len(op.proofs) - 1 for op in guarded)
