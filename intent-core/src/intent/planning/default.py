@@ -189,7 +189,7 @@ class _Planner:
 
     def _divide(self, e: Extent, block: int) -> None:
         guard = divisible(e, block, size_of(e, self.extents, block + 1))
-        if guard is not None and self.extents is not None:
+        if guard is not None:
             self.guards.add(guard)
 
     # -- groups ----------------------------------------------------------------------------------------------------
@@ -247,11 +247,7 @@ class _Planner:
             rows = tile.rows if tile.counted else min(tile.rows, inner[inside[0]].size)
             inner[inside[0]] = serial(rows)
         self.asked.append(tile.knobs if chain is None else chain.knobs)
-        grouped = (
-            self._grouping(dict(instance), sizes, matrix, products)
-            if len(matrix) == 2 and len(instance) >= 2
-            else 1
-        )
+        grouped = self._grouping(dict(instance), sizes, matrix, products) if len(matrix) == 2 else 1
         return GroupPlan(instance=tuple(instance), inner=tuple(inner.items()), grouped=grouped)
 
     def _rows_inside(self, group: Group, matrix: list[str]) -> tuple[str, int] | None:
@@ -261,7 +257,7 @@ class _Planner:
         points = prod(max(1, self._size(a.extent)) for a in group.axes if a.owned and a.label not in matrix)
         for op in contractions(self.analysis, group):
             label = self.analysis.classes.label((op.result.id, op.result.rank - 2))
-            if label in counted_axes(self.analysis) and label in self.analysis.inner:
+            if label in counted_axes(self.analysis):
                 return label, average(self.analysis, label, self.extents, points) or 1
         return None
 
@@ -352,10 +348,12 @@ class _Planner:
         inside = walked | {a.label.split(".")[0] for a in group.axes if not a.owned}
         width = self._fit(group, inner, inside)
         long = [label for label in sorted(inside & inner.keys()) if inner[label].mode == "serial"]
-        longest = max(long, key=lambda label: inner[label].size, default=None)
-        walk = self._walk(longest) if longest is not None and not inside & self.vectors else None
-        # Blocks that other rules made shorter are like short rows.
-        whole = walk is not None and longest is not None and inner[longest].size >= walk.block
+        walk, whole = None, False
+        if long and not inside & self.vectors:
+            longest = max(long, key=lambda label: inner[label].size)
+            walk = self._walk(longest)
+            # Blocks that other rules made shorter are like short rows.
+            whole = inner[longest].size >= walk.block
         spare = 1 if whole else max(1, self.table.short_rows // max(1, width))
         if inside & self.vectors:
             # Several rows share each piece of a vector, which would cost as much as a row otherwise.
@@ -370,7 +368,9 @@ class _Planner:
         knobs = self.table.row_knobs(width * spare)
         if walk is not None:
             self.online &= walk.online
-            knobs = walk.knobs if whole and walk.knobs is not None else knobs
+            if whole:
+                assert walk.knobs is not None  # the table fills them in
+                knobs = walk.knobs
         self.asked.append(knobs)
         return GroupPlan(instance=tuple(instance), inner=tuple(inner.items()))
 
@@ -435,7 +435,7 @@ class _Planner:
             e = self.analysis.inner[label].extent
             block = min(room, inner[label].size)
             room = max(1, room // block)
-            if inner[label].size > block and e.launch_visible:
+            if inner[label].size > block:
                 inner[label] = serial(block)
                 self._divide(e, block)
         self.asked.append(self.table.columns)

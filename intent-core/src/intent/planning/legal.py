@@ -63,14 +63,11 @@ def overwritten(analysis: Analysis) -> set[str]:
         owned = {axis.label for axis in group.axes if axis.owned}
         for unit in group.units:
             for op, _ in unit.writes:
-                if (
-                    op.id in group.snapshot
-                    and isinstance(op, kir.Store)
-                    and steers_itself(op, analysis.definitions)
-                ):
-                    for k in range(op.value.rank):
-                        if group.keys.get(("store", op.id, k)) not in owned:
-                            found.add(analysis.classes.label((op.value.id, k)))
+                match op:
+                    case kir.Store() if op.id in group.snapshot and steers_itself(op, analysis.definitions):
+                        for k in range(op.value.rank):
+                            if group.keys.get(("store", op.id, k)) not in owned:
+                                found.add(analysis.classes.label((op.value.id, k)))
     return found
 
 

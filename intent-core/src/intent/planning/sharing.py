@@ -75,7 +75,7 @@ def _dealt_out(plan: Plan, number: int, group: Group, analysis: Analysis, extent
     points = prod(size_of(a.extent, extents, 1) for a in group.axes if laid.block(a.label) == 1)
     for label in sorted(_rows(analysis, group) & counted_axes(analysis)):
         members = average(analysis, label, extents, points)
-        if members is None or laid.traversal(label).mode != "serial":
+        if members is None:
             continue
         made = with_split(plan, number, label, -(-members // laid.traversal(label).size), analysis)
         if made is not None:
@@ -159,5 +159,5 @@ def _reduced(analysis: Analysis, group: Group) -> Iterator[tuple[str, kir.Op]]:
                 yield label((op.values.id, 0)), op
             case kir.RegionFold():
                 yield label((op.source[0].id, op.axis)), op
-            case kir.Contract() if op.reduce and not of_matrices(op):
+            case kir.Contract() if not of_matrices(op):
                 yield label((op.lhs.id, op.reduce[0][0])), op

@@ -126,7 +126,7 @@ def _narrowed(
 def _halved(guards: Iterable[Guard], size: int) -> Iterator[Guard]:
     """What guards on blocks of ``size`` say of blocks of half the size."""
     for guard in guards:
-        if guard.bound == size and guard.kind in {"divisible", "equal"} and size > 2:
+        if guard.bound == size:
             yield Guard(kind="divisible", extent=guard.extent, bound=size // 2)
 
 

@@ -28,7 +28,8 @@ class Writer:
         with self._build.region(alone=True) as made:
             operands = [Term(self, f).cast(wide) for f in op.operands]
             result = rewrite(*operands).cast(op.result.dtype)
-            if [op.results for op in made[-1:]] != [(result.fragment,)]:  # an operand, or what was made before
+            last = made[-1].results if made else ()
+            if last != (result.fragment,):  # it is an operand, or was made before
                 self.convert(ph.Cast, result, op.result.dtype)
         made[-1] = replace(made[-1], results=op.results)
         return made
