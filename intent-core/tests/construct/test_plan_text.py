@@ -54,6 +54,18 @@ def row_sums(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M",)]):
     y[...] = I.reduce.sum(x[...], axis=1)
 
 
+@intent.fn
+def plus(a, b):
+    return a + b
+
+
+@intent.kernel
+def unbounded(at: I.In[I.index, ("M",)], y: I.Out[I.index, ("M",)]):
+    for i in I.parallel(I.domain(0, at.shape[0])):
+        sums = I.scan(I.indices(I.domain(0, at[i])), axis=0, identity=0, combine=plus)
+        y[i] = sums[at[i] // 2]
+
+
 def _refusal(kernel: object, *groups: GroupPlan) -> str:
     lowered = lower(kernel)
     with pytest.raises(PlanError) as refused:
@@ -69,6 +81,13 @@ def test_an_axis_shared_out_among_what_is_no_number() -> None:
     walked = GroupPlan(instance=(("axis_M", 1),), inner=(("axis_N", serial(4)),), split=("axis_N", 1))
     said = "axis_N is shared out among 1 instances; it takes an int from 2 to 2147483647"
     assert said in _refusal(row_sums, walked)
+
+
+def test_a_value_that_has_no_bound() -> None:
+    said = _refusal(unbounded, GroupPlan())
+    assert re.search(
+        r"nothing known before launch bounds the extent max\(.*, 0\), so that 'sums' cannot be held", said
+    )
 
 
 def test_a_record_whose_truth_is_none() -> None:
