@@ -37,6 +37,8 @@ PLANS: Final = PlanTable(
         MatrixTile(summed=128, knobs=settings(num_worker_warps=8)),
     ),
     chains=(
+        # A few heads of one token. Whole pages: 3.8 TB/s by 32 keys four times on a multiprocessor, 2.2 by 64 twice.
+        ChainTile(rows=16, walked=32, most=16, knobs=settings(occupancy=4)),
         ChainTile(rows=128, walked=128, head=128, least=64, knobs=_PAIR),
         ChainTile(rows=64, walked=64, least=64, knobs=settings(num_worker_warps=8)),
         ChainTile(rows=64, walked=128),
@@ -64,6 +66,7 @@ PLANS: Final = PlanTable(
     narrow_square=128,
     # tileiras 13.4 dies of a signal where two loops with sums across lanes stand before an atomic that releases.
     shared_peel=False,
+    pages=8,
     states=256,
     state_knobs=settings(num_worker_warps=4, occupancy=2),
 )  # fmt: skip

@@ -6,6 +6,7 @@ Every shape change is coordinate arithmetic: a value is evaluated where it is wa
 from __future__ import annotations
 
 import operator
+from dataclasses import replace
 from functools import reduce
 
 from intent import kir
@@ -69,6 +70,8 @@ def pointwise_point(c: Context, fn: str, points: At, *, name: str = "") -> Point
 def pointwise(c: Context, op: kir.Pointwise, index: int, at: At, frame: Frame) -> Point:
     """The function of the operands at the same coordinates."""
     points = tuple(c.evaluate(v, at, frame) for v in op.operands)
+    if op.fn in ("floordiv", "mod"):
+        points = (points[0], _guarded(c, points[1]))
     members = members_of(points)
     fragment = c.emitter.emit(
         ph.Pointwise,
@@ -82,6 +85,16 @@ def pointwise(c: Context, op: kir.Pointwise, index: int, at: At, frame: Frame) -
     if op.result.dtype.is_integer:
         return bounded(op.fn, fragment, members, points, c.facts)
     return Point(fragment, members)
+
+
+def _guarded(c: Context, divisor: Point) -> Point:
+    """A divisor as the number to which a guard of the plan fixes it: its bounds say the same as before."""
+    e = divisor.known
+    if e is None or e.const is not None:
+        return divisor
+    bound = next((g.bound for g in c.assumed if g.kind == "equal" and g.extent == e), 0)
+    known = bound > 0 and c.is_exactly(e, bound)
+    return replace(divisor, fragment=c.emitter.index(bound)) if known else divisor
 
 
 @rule(kir.Cast)

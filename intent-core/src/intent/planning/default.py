@@ -31,6 +31,7 @@ from intent.planning.chained import HEAD, LONGEST_HEAD, Chain, chain_of, heads_o
 from intent.planning.collisions import arranged
 from intent.planning.counting import bins_in_lanes, histograms_of, most_bins, values_of
 from intent.planning.legal import bound_of, divisible, legal, must_be_whole, power_of_two, size_of
+from intent.planning.paged import page_sizes
 from intent.planning.ragged import LEAST, average, counted_axes
 from intent.planning.sharing import shared_out
 from intent.planning.tiles import narrow, native, of_matrices, tile_of
@@ -85,11 +86,19 @@ class _Planner:
             label: self._inner(label) for label in sorted(self.analysis.inner) if self._stays_inside(label)
         }
         groups = tuple(self._group(g, dict(inner)) for g in self.groups)
+        self._know_pages()
         guards = tuple(sorted(self.guards, key=str))
         # The group with the most warps decides about the whole kernel's settings.
         chosen = max(self.asked, key=self.table.warps_of, default=())
         made = Plan(groups=groups, guards=guards, knobs=chosen, online=self.online, name="default")
         return fitted(legal(made, self.analysis, self.capabilities), self.analysis, self.whole, self.table)
+
+    def _know_pages(self) -> None:
+        """Guard how long pages of rows are where the target reads whole ones."""
+        for e in page_sizes(self.analysis.kernel) if self.table.pages and self.extents else ():
+            size = self._size(e)
+            if size >= self.table.pages and size == power_of_two(size):
+                self.guards.add(Guard(kind="equal", extent=e, bound=size))
 
     def _tiles(self) -> dict[str, MatrixTile]:
         """The smallest tile that any contraction over an axis wants, by label of the axis."""

@@ -88,8 +88,18 @@ def _shaped(body: Body, offset: Value, dims: Sequence[Dim]) -> Value:
 
 def _element(body: Body, source: View | Buffer, coordinates: Sequence[Fragment]) -> Value:
     """Coordinate times stride, summed over the axes, in elements from the array's first."""
-    values = [body.use(c) for c in coordinates]
-    dims = union_dims(body.context.order, values)
+    return element(body, source, coordinates, [body.use(c) for c in coordinates], body.context.order)
+
+
+def element(
+    body: Body,
+    source: View | Buffer,
+    coordinates: Sequence[Fragment],
+    values: Sequence[Value],
+    order: Sequence[Dim],
+) -> Value:
+    """The same of ``values`` that stand for the coordinates, whose dims are in ``order``."""
+    dims = union_dims(order, values)
     terms = [_slice(body, source)] if isinstance(source, Buffer) else []
     for axis, (coordinate, value) in enumerate(zip(coordinates, values, strict=True)):
         terms.append(_offset(body, source, axis, coordinate, expanded(value, dims)))

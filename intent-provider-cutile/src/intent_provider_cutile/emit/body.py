@@ -39,7 +39,7 @@ from intent.provider.emission import Bounds, Namer, Width, python
 from intent.provider.emission.python import Prec, Value, control, expanded, shape_text, union_dims
 from intent.types import Span
 from intent_provider_cutile.casts import cast
-from intent_provider_cutile.emit import access, atomics, contract, structured, tiles
+from intent_provider_cutile.emit import access, atomics, contract, steps, structured, tiles
 from intent_provider_cutile.emit.boxes import Boxes
 from intent_provider_cutile.emit.extents import ExtentWriter
 from intent_provider_cutile.emit.literals import INDEX_TYPES, TYPES, constant, tile, type_text, typed
@@ -77,6 +77,8 @@ class Context:
     """Name and definition of each view that is read or written in whole tiles."""
     slices: dict[tuple[str, int, int], str] = field(default_factory=dict)
     """Name of the slice of a view along an axis at the rows of a coordinate, by its id."""
+    pages: dict[tuple[int, int, int], str] = field(default_factory=dict)
+    """Name of the numbers of pages, by their region, coordinate and validity."""
     settings: dict[str, int] = field(default_factory=dict)
     """What the compiler should be told where the plan says nothing."""
 
@@ -142,6 +144,10 @@ class Body(python.Body[Context]):
             self._alloc(op.buffer, op.span)
         elif isinstance(op, Fence):
             pass  # the compiler keeps the order of one block's accesses to one array by tokens of its own
+        elif isinstance(op, Load) and (pages := self.context.boxes.pages.get(id(op))) is not None:
+            steps.load(self, op, pages)
+        elif isinstance(op, Load) and (stepped := self.context.boxes.stepped.get(id(op))) is not None:
+            steps.shared(self, op, stepped)
         elif isinstance(op, Load | Store) and (box := self.context.boxes.of(op)) is not None:
             if isinstance(op, Load):
                 tiles.load(self, op, box)
@@ -186,8 +192,12 @@ class Body(python.Body[Context]):
         return Value(text=name, prec=Prec.ATOM, dtype=param.dtype, width=width)
 
     def _pointwise(self, op: Pointwise) -> None:
-        args = [self.use(o) for o in op.operands]
-        dims = union_dims(op.result.dims, args)
+        value = self.pointwise(op, [self.use(o) for o in op.operands], op.result.dims)
+        self.define(op.result, value, op.span)
+
+    def pointwise(self, op: Pointwise, args: list[Value], order: Sequence[Dim]) -> Value:
+        """The operation on values that stand for its operands; the result's dims are in ``order``."""
+        dims = union_dims(order, args)
         branches = args[1:] if op.fn == "select" else args
         dtype = branches[0].dtype
         args = [expanded(a, dims) if a.dims else a for a in args]
@@ -203,8 +213,7 @@ class Body(python.Body[Context]):
         except CapabilityError as error:
             raise error.at(op.span) from None
         refs = frozenset().union(*(a.refs for a in args))
-        value = replace(value, dims=dims, width=width, refs=refs, dtype=op.result.dtype)
-        self.define(op.result, value, op.span)
+        return replace(value, dims=dims, width=width, refs=refs, dtype=op.result.dtype)
 
     def _index_operands(self, op: Pointwise, args: list[Value]) -> tuple[list[Value], Width]:
         """Operands such that cuTile's promotion computes in a type that holds the result."""

@@ -28,6 +28,7 @@ from intent.physical import (
 )
 from intent.physical.walk import operands_of, walk
 from intent_provider_cutile.emit.contract import layout_of
+from intent_provider_cutile.emit.pages import Pages, Stepped, pages_of
 from intent_provider_cutile.emit.runs import Run, runs_of
 
 _KEEP_MULTIPLES = frozenset({"add", "sub", "neg", "minimum", "maximum"})
@@ -71,17 +72,21 @@ class Boxes:
 
     def __init__(self, program: Program, *, wanted: bool) -> None:
         ops = [op for segment in program.segments for op in walk(segment.body)]
-        self._defined = {result.id: op for op in ops for result in op.results}
+        self.defined = {result.id: op for op in ops for result in op.results}
         self._found: dict[int, Box] = {}
         self._loops = {op.body.args[0].id: op for op in ops if isinstance(op, Loop)}
         products = any(isinstance(op, Contract) and layout_of(op) is not None for op in ops)
         self.runs: dict[int, Run] = {}
         """Runs whose accesses are boxes, by the Python identity of their regions."""
+        self.pages: dict[int, Pages] = {}
+        """Reads of whole pages, by the Python identity of their operations."""
+        self.stepped: dict[int, Stepped] = {}
+        """Reads of which several lanes share an element."""
         if wanted and products:
             self._make(program, ops)
 
     def _make(self, program: Program, ops: Sequence[Op]) -> None:
-        for run in runs_of(program, self._defined):
+        for run in runs_of(program, self.defined):
             accesses = [
                 op for op in walk(run.region) if isinstance(op, Load | Store) and run.axis(op) is not None
             ]
@@ -89,6 +94,7 @@ class Boxes:
             if all(box is not None for _, box in boxes):
                 self.runs[id(run.region)] = run
                 self._found.update((id(op), box) for op, box in boxes if box is not None)
+        self.pages, self.stepped = pages_of(program, self.defined, self._divides)
         found = ((op, self._box(op, None)) for op in ops if id(op) not in self._found)
         self._found.update({id(op): box for op, box in found if box is not None})
 
@@ -98,6 +104,16 @@ class Boxes:
 
     def operands(self, op: Op) -> Iterator[Fragment]:
         """What the text of an operation reads: of a box only the bases, not the coordinates."""
+        pages = self.pages.get(id(op))
+        if pages is not None and isinstance(op, Load):
+            # Two uses give what the numbers of pages are computed from a name.
+            yield from (*pages.scalars, *pages.scalars, *pages.lanes)
+            yield from (c for c in op.coordinates if not c.dims)
+            return
+        stepped = self.stepped.get(id(op))
+        if stepped is not None:
+            yield from (*stepped.scalars, *stepped.scalars, *stepped.lanes)
+            return
         box = self.of(op)
         if box is None or not isinstance(op, Load | Store):
             yield from operands_of(op)
@@ -135,22 +151,22 @@ class Boxes:
     def _side(self, coordinate: Fragment) -> Side | None:
         if not coordinate.dims:
             return Side(dim=None, base=coordinate)
-        op = self._defined.get(coordinate.id)
+        op = self.defined.get(coordinate.id)
         while isinstance(op, Broadcast):
-            op = self._defined.get(op.value.id)
+            op = self.defined.get(op.value.id)
         if isinstance(op, Lane):
             return Side(dim=op.dim)
         if not isinstance(op, Pointwise) or op.fn != "add" or len(coordinate.dims) != 1:
             return None
         for lanes, base in (op.operands, op.operands[::-1]):
-            lane = self._defined.get(lanes.id)
+            lane = self.defined.get(lanes.id)
             if isinstance(lane, Lane) and not base.dims:
                 return self._aligned(base, lane.dim)
         return None
 
     def _aligned(self, base: Fragment, dim: Dim) -> Side | None:
         """The tile index of a base that is a multiple of the dim's size."""
-        op = self._defined.get(base.id)
+        op = self.defined.get(base.id)
         if isinstance(op, Constant) and int(op.value) % dim.size == 0:
             return Side(dim=dim, plus=int(op.value) // dim.size)
         if isinstance(op, Pointwise) and op.fn == "mul":
@@ -168,7 +184,7 @@ class Boxes:
         loop = self._loops.get(value.id)
         if loop is not None:
             return self._divides(size, loop.begin) and self._divides(size, loop.step)
-        op = self._defined.get(value.id)
+        op = self.defined.get(value.id)
         if not isinstance(op, Pointwise):
             return False
         if op.fn == "mul":
@@ -176,5 +192,5 @@ class Boxes:
         return op.fn in _KEEP_MULTIPLES and all(self._divides(size, operand) for operand in op.operands)
 
     def _constant(self, value: Fragment) -> int | None:
-        op = self._defined.get(value.id)
+        op = self.defined.get(value.id)
         return int(op.value) if isinstance(op, Constant) and not value.dims else None
