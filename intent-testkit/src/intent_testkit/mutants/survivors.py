@@ -28,6 +28,7 @@ KNOWN: Final[dict[str, str]] = EMITTED | {
     "construct.axes:_join_op:negate-condition:2": _CLASSES,
     "construct.axes:_join_scaled:forget-step:5": _CLASSES,
     "construct.bounds:UpperBounds._larger:blur-bound:0": "no term has the factor 0",
+    "construct.independence:Independence.dependence:other-question:0": "all views of a memory coincide, or none",
     "construct.held:innermost:blur-bound:0": "two scopes around one place that are equally deep are one",
     "construct.sparse:_position:blur-bound:0": "divided by 1: dearer, and as right",
     "construct.program_space:decode:blur-bound:0": "groups of one row are rows: dearer, and as right",
