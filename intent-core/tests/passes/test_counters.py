@@ -148,3 +148,11 @@ def test_few_bins_are_tested_beside_many_that_are_counted():
     physical.execute(program, {"x": x, "y": y, "z": z}, {}, {"N": 29, "K": 13, "L": 7})
     np.testing.assert_array_equal(y, np.bincount(x, minlength=13))
     np.testing.assert_array_equal(z, np.bincount(x, minlength=13)[:7])
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_the_number_of_no_bin_counts_nowhere(name):
+    """Invalid input, and no reason to write somewhere else."""
+    x = np.array([[16, 3, 12, -1], [0, 16, 16, 12]], np.int32)
+    wanted = np.bincount([3, 12, 0, 12], minlength=13)
+    np.testing.assert_array_equal(counted(expanded(counts, PLANS[name]), x, np.int32), wanted)

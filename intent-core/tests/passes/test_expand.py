@@ -142,6 +142,12 @@ def test_edges(fn: str, x: list[float], wanted: list[float], dtype: str) -> None
     np.testing.assert_array_equal(np.signbit(got[finite]), np.signbit(expected[finite]))
 
 
+def test_lgamma_where_its_parts_meet_and_below_zero() -> None:
+    x = np.array([0.5, 1.5, 2.5, 8.0, -0.5, -1.5, -2.25, -7.75, -30.5, 1e-120, -1e-120])
+    wanted = [math.lgamma(v) for v in x]
+    np.testing.assert_allclose(_result("lgamma", x, "f64"), wanted, rtol=1e-14, atol=1e-14)
+
+
 @intent.kernel
 def outer_fma(
     x: I.In[I.f64, ("M",)], w: I.In[I.f64, ("N",)], c: I.In[I.f64, ()], y: I.Out[I.f64, ("M", "N")]
@@ -156,6 +162,27 @@ def test_operands_over_different_axes_and_one_rounding() -> None:
     _run(outer_fma, {"x": x, "w": x, "c": np.array(-1.0), "y": y}, M=8, N=8)
     exact = [[(int(a * 2**52) * int(b * 2**52) - 2**104) / 2**104 for b in x] for a in x]
     np.testing.assert_array_equal(y, exact)
+
+
+@intent.kernel
+def single_fma(
+    x: I.In[I.f32, ("N",)], w: I.In[I.f32, ("N",)], c: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]
+):
+    y[...] = I.fma(x[...], w[...], c[...])
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_what_the_product_and_the_sum_lose_decides_between_neighbours(sign: int) -> None:
+    """Both products lie halfway between two numbers of f32; f64 has no room for what is added to them."""
+    small = np.float32(2.0**-40)
+    x = np.float32([4097, 4099, 4097, 4099, 4097, 3, 0.1])
+    w = np.float32([4097, 4097, 4097, 4097, 4097, 5, 10])
+    c = np.float32([small, small, -small, -small, 0, 7, -1])
+    wanted = np.float32([16785410, 16793604, 16785408, 16793602, 16785408, 22, 0])
+    wanted[-1] = np.float64(np.float32(0.1)) * 10 - 1
+    y = np.zeros_like(x)
+    _run(single_fma, {"x": sign * x, "w": w, "c": sign * c, "y": y}, N=len(x))
+    np.testing.assert_array_equal(y, sign * wanted)
 
 
 @intent.fn

@@ -379,3 +379,21 @@ def test_near_misses_stay_as_they_are(name, run, rng, relaxed):
 def test_a_plan_that_does_not_want_it_does_not_get_it():
     program = form()
     assert online(program, Permissions(relaxed=True, online=False)) is program
+
+
+def test_inside_of_a_walk_that_adds_up_what_comes_out(run, rng, relaxed):
+    r = Row()
+
+    def once(r: Row, total: Fragment) -> Fragment:
+        walked = tuple(map(r.constant, (0, 8, 4)))
+        (lanes,) = r.walk([r.number(-INF, R, L)], largest, walked)
+        r.m = over_lanes(r, lanes)
+        return r.op("add", total, r.sum(Row.e, walked))
+
+    def body(_: Fragment) -> None:
+        (total,) = r.walk([r.number(0.0, R)], once, (0, 3, 1))
+        r.write(total, OUT[R,])
+
+    params = [X, W, V, FLAG, SEEN, *OUT.values(), SECOND, THIRD]
+    program = r.program("nested", params, r.segment([("one", 1, 1)], body))
+    assert checked(program, run, rng, relaxed)

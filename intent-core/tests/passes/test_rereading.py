@@ -67,3 +67,21 @@ def test_a_row_that_is_held_is_read_once(stages, rng):
     given = {"x": x, "w": np.full(21, 2, np.float32), "y": np.zeros((5, 21), np.float32)}
     made = stages(scaled_softmax, {"axis_M": 4}, given, {"y": e / e.sum(1, keepdims=True)}, tolerance=1e-5)
     assert set(marks(made, "x")) == {""}
+
+
+def test_a_place_is_an_instance_s_own_if_some_of_it_is(stages, rng):
+    """The first column that an instance reads is its number; the others follow from that and from lanes."""
+
+    @intent.kernel
+    def windows(x: I.In[I.f32, ("K",)], w: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("M", "N")]):
+        M, N = y.shape
+        places = I.indices(I.domain(0, M))[:, None] + I.indices(I.domain(0, N))[None, :]
+        v = I.gather(x[...], index=places) * w[...][None, :]
+        y[...] = v / I.reduce.sum(I.abs(v), axis=1)[:, None]
+
+    x, w = rng.normal(size=41).astype(np.float32), rng.normal(size=37).astype(np.float32)
+    v = np.lib.stride_tricks.sliding_window_view(x, 37).astype(np.float64) * w
+    given = {"x": x, "w": w, "y": np.zeros((5, 37), np.float32)}
+    made = stages(windows, BLOCKS, given, {"y": v / abs(v).sum(1, keepdims=True)}, tolerance=1e-5)
+    assert marks(made, "x") == ["again", "last"]
+    assert set(marks(made, "w")) == {""}

@@ -14,7 +14,7 @@ from typing import Final
 from intent import physical as ph
 from intent.passes.building import Builder
 from intent.passes.forms import Running, positive_constant, running
-from intent.physical.walk import reads_of, walk, within
+from intent.physical.walk import reads_of, walk
 
 After = tuple[tuple[str, ph.Fragment], ...]
 """Factors (``mul`` or ``div``, value) that are applied behind the loop, in order."""
@@ -118,8 +118,7 @@ class Shares:
 
     def _free(self, op: ph.Op) -> Degree | None:
         """Any other operation must not see ``m`` at all, in its regions neither."""
-        own = {r.id for inner in within(op) for r in inner.results}
-        return FREE if all(self.degree(f) == FREE for f in reads_of(op) if f.id not in own) else None
+        return FREE if all(self.degree(f) == FREE for f in reads_of(op)) else None
 
     def _alike(self, operands: tuple[ph.Fragment, ...]) -> Degree | None:
         found = [self.degree(f) for f in operands]
