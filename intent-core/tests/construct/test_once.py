@@ -214,3 +214,22 @@ def test_all_bins_are_counted_at_once():
     ops = [op for segment in artifact.program.segments for op in walk(segment.body)]
     assert any(isinstance(op, ph.Histogram) for op in ops)
     assert max(prod(d.size for d in r.dims) for op in ops for r in op.results) <= 1024, "lanes by lanes"
+
+
+@intent.kernel
+def of_counted_rows(x: I.In[I.f32, ("D",)], n: I.In[I.index, ("G",)], y: I.Out[I.f32, ("G", "D", "D")]):
+    for g in I.parallel(I.domain(0, y.shape[0])):
+        v = I.cast(I.indices(I.domain(0, n[g])), I.f32)[:, None] + x[...][None, :]
+        r = v / (1.0 + I.reduce.sum(v * v, axis=1))[:, None]
+        y[g, :, :] = I.matmul(I.transpose(r), r)
+
+
+def test_what_has_no_room_is_computed_again(differ, rng):
+    """Rows of a number that data says are held in no buffer, though each of them has a length that is known."""
+    x, n = draw(rng, 3), np.array([4, 0, 7])
+    wanted = []
+    for count in n:
+        v = np.arange(count)[:, None] + x.astype(np.float64)
+        r = v / (1 + (v * v).sum(1))[:, None]
+        wanted.append(r.T @ r)
+    differ(of_counted_rows, {"x": x, "n": n, "y": f32(3, 3, 3)}, {"y": np.array(wanted)}, tolerance=1e-4)
