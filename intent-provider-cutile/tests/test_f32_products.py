@@ -10,6 +10,7 @@ import pytest
 import intent
 import intent.language as I
 from intent.construct import GroupPlan, Plan, analyze, serial
+from intent.diagnostics import CapabilityError
 from intent.frontend import lower
 from intent.planning import default_plan
 from intent_provider_cutile import prelude
@@ -36,6 +37,11 @@ def product(a: I.In[I.f32, ("M", "K")], b: I.In[I.f32, ("K", "N")], c: I.Out[I.f
 def products_of_pairs(
     a: I.In[I.f32, ("B", "M", "K")], b: I.In[I.f32, ("B", "K", "N")], c: I.Out[I.f32, ("B", "M", "N")]
 ):
+    c[...] = I.matmul(a[...], b[...])
+
+
+@intent.kernel
+def whole_numbers(a: I.In[I.i64, ("M", "K")], b: I.In[I.i64, ("K", "N")], c: I.Out[I.i64, ("M", "N")]):
     c[...] = I.matmul(a[...], b[...])
 
 
@@ -98,6 +104,12 @@ def test_infinities_and_nan_are_what_they_are_without_parts():
     assert special.sum() > 60
     np.testing.assert_array_equal(got[special], want[special])
     assert np.all(np.isfinite(got[~special]))
+
+
+def test_products_that_are_summed_lane_by_lane_have_an_end():
+    assert "ct.sum(" in text_of(whole_numbers, plan=blocked(128, 128, 64)).source
+    with pytest.raises(CapabilityError, match="fragments this large"):
+        _ = text_of(whole_numbers, plan=blocked(128, 128, 128)).source
 
 
 def test_parts_sum_up_to_the_number():

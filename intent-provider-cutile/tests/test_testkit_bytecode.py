@@ -19,8 +19,6 @@ MAGIC = b"\x7fTileIR\x00"
 
 REFUSED = {
     "atomic_extremes_f16": "atomic max",  # cuTile compares and swaps words only
-    # The plan for unknown extents makes fragments of 2**30 products; those for small ones are run by conformance.
-    **dict.fromkeys(("matrix_power_0", "matrix_power_1", "matrix_power_5"), "fragments this large"),
 }
 """Cases whose default plan the provider refuses, and why."""
 

@@ -1,0 +1,307 @@
+"""Reads of pages: what a table says where rows stand that lie together in blocks of a fixed size.
+
+    k[table[b, t // S], t % S, g, :]     with t = base + lane, S known, and base a multiple of S
+
+Lanes ``i * S`` to ``i * S + S - 1`` share a page. Its number is read once (:class:`Stepped`): what lanes read from
+memory cannot be made anew where an address is needed, and the compiler sends 64 bits for every element through shared
+memory instead. The rows are then a few slices of their array (:class:`Pages`). A lane that does not exist may stand in
+a page that does; where no value of such a lane goes anywhere, nothing is done about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from intent.physical import (
+    Atomic,
+    Broadcast,
+    Cast,
+    Constant,
+    Contract,
+    Dim,
+    Fragment,
+    Lane,
+    Load,
+    Op,
+    Pointwise,
+    Program,
+    Reduce,
+    Region,
+    View,
+)
+from intent.physical.walk import operands_of, regions_of, walk
+from intent_provider_cutile.emit.ahead import moved_ahead
+
+Divides = Callable[[int, Fragment], bool]
+LEAST, MOST = 8, 16
+"""Lanes of a page from which it is worth its overhead, and how many pages are read one by one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pages:
+    """A read of whole pages along lanes of ``dim``: ``size`` lanes a page, ``steps`` the pages' own dim.
+
+    ``page`` is the coordinate along ``axis`` that numbers pages, ``inner`` the axis inside of them. ``tests``: the
+    conditions that must hold. ``lanes``: those of them that may hold for the first lanes of a page only, where somebody
+    reads the others. ``scalars``: what the numbers of pages are computed from. ``home``: the region of the read.
+    """
+
+    dim: Dim
+    steps: Dim
+    size: int
+    page: Fragment
+    axis: int
+    inner: int
+    tests: tuple[Fragment, ...]
+    lanes: tuple[Fragment, ...]
+    scalars: tuple[Fragment, ...]
+    home: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stepped:
+    """A read of which ``size`` lanes of ``dim`` at a time share an element.
+
+    ``lanes``: conditions that may hold for the first of them only. ``scalars``: what else it is computed from.
+    """
+
+    dim: Dim
+    size: int
+    lanes: tuple[Fragment, ...]
+    scalars: tuple[Fragment, ...]
+
+
+class PageFinder:
+    """Finds the reads of whole pages of a program."""
+
+    def __init__(self, program: Program, defined: Mapping[int, Op], divides: Divides) -> None:
+        self.defined = defined
+        self._divides = divides
+        self._ahead = moved_ahead(program)
+        self._users: dict[int, list[Op | None]] = {}
+        self._home: dict[int, int] = {}
+        for segment in program.segments:
+            self._note(segment.body)
+
+    def _note(self, region: Region) -> None:
+        for op in region.ops:
+            self._home[op.id] = id(region)
+            for f in operands_of(op):
+                self._users.setdefault(f.id, []).append(op)
+            for inner in regions_of(op):
+                self._note(inner)
+        for f in region.yields:
+            self._users.setdefault(f.id, []).append(None)
+
+    def stepped(self, op: Load) -> Stepped | None:
+        """How a read shares elements among lanes, or None where it does not."""
+        if len(op.result.dims) != 1 or not op.result.dtype.is_integer:
+            return None
+        (dim,) = op.result.dims
+        size = self.group(op.result, dim)
+        if size < LEAST or dim.size > size * MOST:
+            return None
+        scalars = {f.id: f for f in self._scalars(op.result, dim)}
+        return Stepped(
+            dim=dim, size=size, lanes=tuple(self._uneven(op, dim, size)), scalars=tuple(scalars.values())
+        )
+
+    def of(self, op: Op) -> Pages | None:
+        """The pages of a read, or None where it has none."""
+        if (
+            not isinstance(op, Load)
+            or not isinstance(op.source, View)
+            or op.id in self._ahead
+            or not self._zero(op)
+        ):
+            return None
+        for inner, coordinate in enumerate(op.coordinates):
+            found = self._places(coordinate)
+            if found is None:
+                continue
+            dim, size = found
+            axes = [k for k, c in enumerate(op.coordinates) if c.dims]
+            at = axes.index(inner)
+            pages = op.coordinates[axes[at - 1]] if at else None
+            if pages is None or pages.dims != (dim,) or self.group(pages, dim) % size:
+                return None
+            rest = [op.coordinates[k] for k in axes if k not in (inner, axes[at - 1])]
+            lanes = [self._lane(c) for c in rest]
+            if (
+                None in lanes
+                or len({dim, *lanes}) != len(op.result.dims)
+                or len(lanes) + 1 != len(op.result.dims)
+            ):
+                return None
+            return self._made(op, dim, size, axes[at - 1], inner)
+        return None
+
+    def _made(self, op: Load, dim: Dim, size: int, axis: int, inner: int) -> Pages | None:
+        tests = tuple(self.conjuncts(op.valid)) if op.valid is not None else ()
+        uneven = [t for t in tests if dim in t.dims and self.group(t, dim) % size]
+        if any(t.dims not in ((), (dim,)) for t in tests) or not all(self._ends(t, dim) for t in uneven):
+            return None
+        page = op.coordinates[axis]
+        needed = {
+            t.id for f in (page, *tests) for load in self._loads(f) for t in self._uneven(load, dim, size)
+        }
+        if needed - {t.id for t in uneven}:
+            return None
+        steps = Dim(name=f"{dim.name}_pages", size=dim.size // size)
+        scalars = tuple({f.id: f for root in (page, *tests) for f in self._scalars(root, dim)}.values())
+        told = not uneven or self._unread(op.result, dim, {t.id for t in uneven})
+        return Pages(
+            dim=dim, steps=steps, size=size, page=page, axis=axis, inner=inner, tests=tests,
+            lanes=() if told else tuple(uneven), scalars=scalars, home=self._home[op.id],
+        )  # fmt: skip
+
+    # -- lanes and groups of lanes ---------------------------------------------------------------------------------
+
+    def _lane(self, value: Fragment) -> Dim | None:
+        op = self._origin(value)
+        return op.dim if isinstance(op, Lane) else None
+
+    def _origin(self, value: Fragment) -> Op | None:
+        op = self.defined.get(value.id)
+        while isinstance(op, Broadcast):
+            op = self.defined.get(op.value.id)
+        return op
+
+    def _constant(self, value: Fragment) -> int | None:
+        op = self.defined.get(value.id)
+        return int(op.value) if isinstance(op, Constant) and not value.dims else None
+
+    def _zero(self, op: Load) -> bool:
+        fill = self.defined.get(op.fill.id) if op.fill is not None else None
+        return op.fill is None or (isinstance(fill, Constant) and fill.value == 0)
+
+    def _addends(self, value: Fragment) -> tuple[Dim, list[Fragment]] | None:
+        """A value that is the number of a lane plus scalars."""
+        op = self._origin(value)
+        if isinstance(op, Lane):
+            return op.dim, []
+        if not isinstance(op, Pointwise) or op.fn != "add":
+            return None
+        for lanes, scalar in (op.operands, op.operands[::-1]):
+            found = self._addends(lanes) if lanes.dims and not scalar.dims else None
+            if found is not None:
+                return found[0], [*found[1], scalar]
+        return None
+
+    def _aligned(self, value: Fragment, size: int | None) -> Dim | None:
+        """The dim whose lanes a value counts from a multiple of ``size`` on, a power of two that divides the dim."""
+        found = self._addends(value)
+        if found is None or size is None or size < LEAST or size & (size - 1) or found[0].size % size:
+            return None
+        return found[0] if all(self._divides(size, f) for f in found[1]) else None
+
+    def _places(self, coordinate: Fragment) -> tuple[Dim, int] | None:
+        """The dim and the size of pages in which the coordinate is a place."""
+        op = self._origin(coordinate)
+        if not isinstance(op, Pointwise) or op.fn != "mod":
+            return None
+        size = self._constant(op.operands[1])
+        dim = self._aligned(op.operands[0], size)
+        return (dim, size) if dim is not None and size is not None else None
+
+    def group(self, value: Fragment, dim: Dim) -> int:
+        """Lanes of ``dim``, from each multiple of their number on, that share the value; 0 where nothing is known."""
+        if dim not in value.dims:
+            return dim.size
+        if value.dims != (dim,):
+            return 0
+        op = self._origin(value)
+        if isinstance(op, Cast):
+            return self.group(op.value, dim)
+        if isinstance(op, Pointwise):
+            if op.fn == "floordiv" and not op.operands[1].dims:
+                size = self._constant(op.operands[1])
+                if size is not None and self._aligned(op.operands[0], size) == dim:
+                    return size
+            return min(self.group(f, dim) for f in op.operands)
+        if (
+            isinstance(op, Load)
+            and isinstance(op.source, View)
+            and op.id not in self._ahead
+            and self._zero(op)
+        ):
+            size = min(self.group(f, dim) for f in op.coordinates)
+            tests = self.conjuncts(op.valid) if op.valid is not None else ()
+            even = all(self.group(t, dim) >= size or self._ends(t, dim) for t in tests)
+            return size if even and size > 1 else 0
+        return 1 if isinstance(op, Lane) else 0
+
+    # -- conditions ------------------------------------------------------------------------------------------------
+
+    def conjuncts(self, test: Fragment) -> Iterator[Fragment]:
+        """The conditions of which all must hold."""
+        op = self._origin(test)
+        if isinstance(op, Pointwise) and op.fn == "and":
+            for operand in op.operands:
+                yield from self.conjuncts(operand)
+        else:
+            yield test
+
+    def _ends(self, test: Fragment, dim: Dim) -> bool:
+        """Whether a condition that is false for a lane is false for all that follow."""
+        op = self._origin(test)
+        if not isinstance(op, Pointwise) or op.fn not in ("lt", "le", "gt", "ge"):
+            return False
+        low, high = op.operands if op.fn in ("lt", "le") else op.operands[::-1]
+        found = self._addends(low) if not high.dims else None
+        return found is not None and found[0] == dim
+
+    def _loads(self, value: Fragment) -> Iterator[Load]:
+        op = self._origin(value)
+        if isinstance(op, Load):
+            yield op
+        if isinstance(op, Load | Cast | Pointwise):
+            for f in operands_of(op):
+                yield from self._loads(f) if f.dims else ()
+
+    def _uneven(self, load: Load, dim: Dim, size: int) -> list[Fragment]:
+        tests = self.conjuncts(load.valid) if load.valid is not None else ()
+        return [t for t in tests if dim in t.dims and self.group(t, dim) % size]
+
+    def _scalars(self, value: Fragment, dim: Dim) -> Iterator[Fragment]:
+        if dim not in value.dims:
+            yield value
+            return
+        op = self._origin(value)
+        if op is not None and not isinstance(op, Lane):
+            for f in operands_of(op):
+                yield from self._scalars(f, dim)
+
+    def _unread(self, value: Fragment, dim: Dim, tests: set[int]) -> bool:
+        """Whether nobody asks for the value's lanes where one of the conditions does not hold."""
+        for op in self._users.get(value.id, []):
+            if isinstance(op, Pointwise) and op.fn == "select":
+                known = {t.id for t in self.conjuncts(op.operands[0])}
+                if op.operands[1].id == value.id and tests <= known and value.id not in (
+                    op.operands[0].id, op.operands[2].id
+                ):  # fmt: skip
+                    continue
+            summed = op.dims if isinstance(op, Contract | Reduce) else ()
+            lanewise = isinstance(op, Pointwise | Cast | Broadcast | Contract | Reduce) and dim not in summed
+            if op is None or not lanewise or any(True for _ in regions_of(op)):
+                return False
+            if not all(self._unread(r, dim, tests) for r in op.results):
+                return False
+        return True
+
+
+def pages_of(
+    program: Program, defined: Mapping[int, Op], divides: Divides
+) -> tuple[dict[int, Pages], dict[int, Stepped]]:
+    """All reads of whole pages, and of what says where these are, by the Python identity of their operations.
+
+    tileiras 13.4 has no slices at several places where an atomic that releases must wait for them.
+    """
+    finder = PageFinder(program, defined, divides)
+    ops = [op for segment in program.segments for op in walk(segment.body)]
+    reads = [op for op in ops if isinstance(op, Load)]
+    stepped = {id(op): found for op in reads if (found := finder.stepped(op)) is not None}
+    if any(isinstance(op, Atomic) and op.order in ("release", "acq_rel") for op in ops):
+        return {}, stepped
+    return {id(op): pages for op in reads if (pages := finder.of(op)) is not None}, stepped

@@ -1,0 +1,148 @@
+"""Rows that stand in pages: when a table is read once a page, when whole pages are read, and that values are right."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import intent
+import intent.language as I
+from intent.construct import analyze, serial
+from intent.frontend import lower
+from intent.planning import default_plan
+from intent.provider import Source
+from intent_provider_cutile.build import bytecode
+from intent_provider_cutile.capabilities import CAPABILITIES
+from intent_provider_cutile.emit import emit
+from intent_provider_cutile.emulate.dtypes import FLOAT32, INT32, TileTypeError
+from intent_provider_cutile.emulate.memory import memory_of
+from intent_provider_cutile.emulate.tile import Tile
+from intent_provider_cutile.emulate.tiled import PaddingMode, Slice, TiledArray, load_advanced_indexing
+from intent_testkit.kernels import serving
+
+RNG = np.random.default_rng(4)
+B, G, R, D, P, S, L = 2, 2, 4, 16, 12, 16, 5
+
+
+@intent.kernel
+def scored(
+    q: I.In[I.f16, ("R", "D")],
+    k: I.In[I.f16, ("P", "S", "D")],
+    table: I.In[I.i32, ("L",)],
+    o: I.Out[I.f32, ("R", "T")],
+):
+    """Products with rows in pages, all of which are asked for: dead lanes would be seen."""
+    S, T = k.shape[1], o.shape[1]
+    t = I.indices(I.domain(0, T))
+    o[...] = I.matmul(q[...], k[table[t // S], t % S, :], transpose_rhs=True, acc_dtype=I.f32)
+
+
+@pytest.fixture(autouse=True)
+def emulated(monkeypatch):
+    monkeypatch.setenv("INTENT_EXECUTION", "emulate")
+
+
+def decode(*, parts, page=S):
+    """The decoding kernel with 32 keys a step, shared out among ``parts`` instances."""
+    extents = {"B": B, "G": G, "R": R, "D": D, "P": P, "S": page, "L": L}
+    analysis = analyze(lower(serving.paged_decode, {}))
+    plan = default_plan(analysis, CAPABILITIES, extents)
+    (group,) = plan.groups
+    (walked,) = (label for label, inner in group.inner if inner.mode == "serial")
+    inner = tuple((label, serial(32) if label == walked else how) for label, how in group.inner)
+    group = group.__class__(
+        instance=group.instance, inner=inner, grouped=1, split=(walked, parts) if parts > 1 else None
+    )
+    plan = plan.__class__(groups=(group,), guards=plan.guards, knobs=plan.knobs, peel=False)
+    return intent.compile(serving.paged_decode, provider="cutile", plan=plan)
+
+
+def reference(q, k, v, table, lengths):
+    out = np.zeros(q.shape, np.float64)
+    for b in range(B):
+        t = np.arange(lengths[b])
+        page = table[b, t // S]
+        there = (page >= 0) & (page < P)
+        rows = np.where(there, page, 0), t % S
+        for g in range(G):
+            keys, values = (np.where(there[:, None], x[*rows, g].astype(np.float64), 0) for x in (k, v))
+            logits = q[b, g].astype(np.float64) @ keys.T / np.sqrt(D)
+            weights = np.exp(logits - logits.max(-1, keepdims=True))
+            out[b, g] = weights / weights.sum(-1, keepdims=True) @ values
+    return out
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+@pytest.mark.parametrize("lengths", [(80, 64), (37, 1), (16, 79)], ids=str)
+def test_pages_are_read_as_their_rows_would_be(parts, lengths):
+    q = RNG.standard_normal((B, G, R, D)).astype(np.float16)
+    k, v = (RNG.standard_normal((P, S, G, D)).astype(np.float16) for _ in range(2))
+    table = RNG.permutation(P)[: B * L].reshape(B, L).astype(np.int32)
+    # Pages that are none give zeros; what stands behind the last token of a page is nobody's business.
+    table[1, 0] = 99
+    for b, length in enumerate(lengths):
+        page = table[b, (length - 1) // S]
+        if page < P:
+            k[page, (length - 1) % S + 1 :] = v[page, (length - 1) % S + 1 :] = np.nan
+        table[b, (length - 1) // S + 1 :] = -7
+    out, made = np.zeros((B, G, R, D), np.float16), decode(parts=parts)
+    made(q, k, v, table, np.array(lengths, np.int32), out)
+    np.testing.assert_allclose(out, reference(q, k, v, table, lengths), atol=2e-3)
+
+
+def test_slices_where_nothing_is_released_and_shared_numbers_elsewhere():
+    alone, shared = decode(parts=1).source, decode(parts=2).source
+    assert alone.count("ct.load_advanced_indexing(") == 2
+    assert alone.count("table.load_offset(") == 1
+    # Dead lanes of values are summed over, those of keys are left out by who reads them.
+    assert alone.count("ct.where(mask_2[None, :], ct.transpose(ct.reshape(") == 1
+    assert "load_advanced_indexing" not in shared
+    assert shared.count("table.load_offset(") == 2
+
+
+@pytest.mark.parametrize("page", [12, 4])
+def test_pages_of_other_sizes_are_read_row_by_row(page):
+    text = decode(parts=1, page=page).source
+    assert "load_advanced_indexing" not in text
+    assert text.count("table.load_offset(") == 1
+
+
+def test_dead_lanes_that_are_asked_for_are_zero():
+    q, k = (RNG.standard_normal(shape).astype(np.float16) for shape in ((16, D), (P, S, D)))
+    table = np.array([3, 99, 7], np.int32)
+    extents = {"R": 16, "D": D, "P": P, "S": S, "L": 3, "T": 40}
+    plan = default_plan(analyze(lower(scored, {})), CAPABILITIES, extents)
+    made, out = intent.compile(scored, provider="cutile", plan=plan), np.ones((16, 40), np.float32)
+    made(q, k, table, out)
+    rows = np.where((np.arange(40) // S == 1)[:, None], 0, k[np.minimum(table, P - 1)].reshape(-1, D)[:40])
+    np.testing.assert_allclose(out, q.astype(np.float32) @ rows.astype(np.float32).T, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+def test_the_front_end_takes_both_forms(parts):
+    program = decode(parts=parts).program
+    emitted = emit(program)
+    assert bytecode(Source(text=emitted.text, entry=emitted.entry, suffix=".py", program=program))
+
+
+def test_the_default_plan_knows_how_long_pages_are():
+    analysis = analyze(lower(serving.paged_decode, {}))
+
+    def guards(page):
+        extents = {"B": 16, "G": 8, "R": 4, "D": 128, "P": 8192, "S": page, "L": 512}
+        return {str(guard) for guard in default_plan(analysis, CAPABILITIES, extents).guards}
+
+    assert "S == 16" in guards(16)
+    assert "S == 32" in guards(32)
+    assert not {"S == 12", "S == 4"} & (guards(12) | guards(4))
+
+
+def test_slices_of_the_stand_in_at_several_places():
+    values = np.arange(24, dtype=np.float32).reshape(6, 4)
+    array = TiledArray(memory_of("x", values, values.ctypes.data, FLOAT32), (6, 4), (4, 1))
+    rows = Tile(np.array([4, -1, 6, 0], np.int32), INT32)
+    tile = load_advanced_indexing(array, (rows, Slice(2, 2)), padding_mode=PaddingMode.ZERO)
+    np.testing.assert_array_equal(tile.data, [[18, 19], [0, 0], [0, 0], [2, 3]])
+    for indices in ((rows, rows), (Slice(0, 1), Slice(0, 1)), (rows,)):
+        with pytest.raises(TileTypeError):
+            load_advanced_indexing(array, indices, padding_mode=PaddingMode.ZERO)
