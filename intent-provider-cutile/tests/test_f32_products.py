@@ -127,7 +127,14 @@ def test_which_form_a_product_takes():
     )
     assert "ct.mma(" in text_of(products_of_pairs, plan=Plan(groups=(pairs,))).source
     assert "_outer_products" not in text_of(serving.linear_attention_heads, H=4, T=64, D=64, E=64).source
-    # A product of few summed elements has no use for a matrix unit.
+    # Products of few summed elements have no use for a matrix unit.
+    states = text_of(serving.linear_attention_heads, H=4, T=64, D=64, E=64).plan
+    (group,) = states.groups
+    inner = tuple((label, serial(8) if label == "axis_T" else how) for label, how in group.inner)
+    short = text_of(
+        serving.linear_attention_heads, plan=replace(states, groups=(replace(group, inner=inner),))
+    )
+    assert short.source.count("ct.sum(") == 2
     assert "_outer_products(" in text_of(options=SPLIT, plan=blocked(16, 16, 8)).source
 
 

@@ -71,10 +71,11 @@ def contract(body: Body, op: Contract) -> None:
     lhs, rhs = body.full(body.use(op.lhs), op.lhs.dims), body.full(body.use(op.rhs), op.rhs.dims)
     accumulator = body.use(op.accumulator) if op.accumulator is not None else None
     layout = layout_of(op)
-    if layout is None:
+    product = _product(body, op, layout) if layout is not None else None
+    if layout is None or product is None:
         value = _sum_of_products(body, op, lhs, rhs, accumulator)
     else:
-        value = _mma(body, op, lhs, rhs, accumulator, layout)
+        value = _matrices(body, op, lhs, rhs, accumulator, layout, product)
     body.define(op.result, value, op.span, statement=True)
 
 
@@ -99,8 +100,8 @@ def layout_of(op: Contract) -> Layout | None:
     return None if small or set(op.dims) - set(left) or set(op.dims) - set(right) else layout
 
 
-def _mma(
-    body: Body, op: Contract, lhs: Value, rhs: Value, accumulator: Value | None, layout: Layout
+def _matrices(
+    body: Body, op: Contract, lhs: Value, rhs: Value, accumulator: Value | None, layout: Layout, product: str
 ) -> Value:
     batch = [layout.batch] if layout.batch else []
     if max(size_of(layout.rows), size_of(layout.columns)) >= WIDE:
@@ -115,7 +116,7 @@ def _mma(
         start = _flat(body, full, (*batch, layout.rows, layout.columns))
     a = _flat(body, lhs, (*batch, layout.rows, layout.summed))
     b = _flat(body, rhs, (*batch, layout.summed, layout.columns))
-    text = f"{_product(body, op, layout)}({a}, {b}, {start})"
+    text = f"{product}({a}, {b}, {start})"
     if len(result) != 2 + bool(batch):
         text = f"ct.reshape({text}, ({', '.join(str(d.size) for d in result)}))"
     value = Value(text=text, prec=Prec.ATOM, dtype=wide, dims=result)
@@ -123,16 +124,16 @@ def _mma(
     return _narrow_result(body, op, value, accumulator) if narrow else value
 
 
-def _product(body: Body, op: Contract, layout: Layout) -> str:
-    """The name of what computes a product of matrices plus an accumulator."""
-    if op.lhs.dtype is not F32:
-        return "ct.mma"
-    if op.split and size_of(layout.summed) >= LEAST[2]:
+def _product(body: Body, op: Contract, layout: Layout) -> str | None:
+    """The name of what computes a product of matrices plus an accumulator; None where a matrix unit is not worth it."""
+    summed = size_of(layout.summed)
+    lanes = summed * size_of(layout.rows) * size_of(layout.columns)
+    if op.lhs.dtype is F32 and op.split and summed >= LEAST[2]:
         body.context.need("_bf16_parts")
         return body.context.need("_split_mma")
-    lanes = math.prod(size_of(dims) for dims in (layout.rows, layout.columns, layout.summed))
-    outer = op.id in body.context.lonely and not layout.batch and lanes <= OUTER_LANES
-    return body.context.need("_outer_products") if outer else "ct.mma"
+    if op.id in body.context.lonely and op.lhs.dtype is F32 and not layout.batch and lanes <= OUTER_LANES:
+        return body.context.need("_outer_products")
+    return "ct.mma" if summed >= LEAST[2] else None
 
 
 def _flat(body: Body, value: Value, groups: Sequence[tuple[Dim, ...]]) -> str:
