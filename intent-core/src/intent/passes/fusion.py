@@ -114,7 +114,7 @@ def _handed_over(
 def _independent(pair: _Pair) -> bool:
     """Whether the second loop's passes may each run at the end of the first loop's."""
     inside = list(walk(pair.second.body))
-    if not all(isinstance(op, (*_PURE, ph.Load, ph.Store)) for op in inside):
+    if not all(isinstance(op, (*_PURE, ph.Load, ph.Store, ph.Fence)) for op in inside):
         return False
     before = [*walk(pair.first.body), *pair.between]
     if any(isinstance(op, ph.Atomic) for op in before):
