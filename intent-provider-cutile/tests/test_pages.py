@@ -57,7 +57,7 @@ def decode(*, parts, page=S):
     return intent.compile(serving.paged_decode, provider="cutile", plan=plan)
 
 
-def reference(q, k, v, table, lengths):
+def reference(q, k, v, table, lengths, S=S):
     out = np.zeros(q.shape, np.float64)
     for b in range(B):
         t = np.arange(lengths[b])
@@ -98,6 +98,22 @@ def test_slices_where_nothing_is_released_and_shared_numbers_elsewhere():
     assert alone.count("ct.where(mask_2[None, :], ct.transpose(ct.reshape(") == 1
     assert "load_advanced_indexing" not in shared
     assert shared.count("table.load_offset(") == 2
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+@pytest.mark.parametrize("page", [32, 64])
+def test_pages_as_long_as_a_step_or_longer(page, parts):
+    q = RNG.standard_normal((B, G, R, D)).astype(np.float16)
+    k, v = (RNG.standard_normal((P, page, G, D)).astype(np.float16) for _ in range(2))
+    table, lengths = RNG.permutation(P)[: B * L].reshape(B, L).astype(np.int32), np.array([200, 77], np.int32)
+    table[:, 4] = [P, -1]
+    out, made = np.zeros((B, G, R, D), np.float16), decode(parts=parts, page=page)
+    made(q, k, v, table, np.minimum(lengths, L * page), out)
+    want = reference(q, k, v, table, np.minimum(lengths, L * page), page)
+    np.testing.assert_allclose(out, want, atol=2e-3)
+    text = made.source
+    assert text.count("ct.load_advanced_indexing(") == (2 if parts == 1 else 0)
+    assert text.count("table.load_offset(") == 1
 
 
 @pytest.mark.parametrize("page", [12, 4])

@@ -1,6 +1,6 @@
 """Reads of pages: what a table says where rows stand that lie together in blocks of a fixed size.
 
-    k[table[b, t // S], t % S, g, :]     with t = base + lane, S known, and base a multiple of S
+    k[table[b, t // S], t % S, g, :]     with t = base + lane, S known, and base a multiple of S, or of all lanes
 
 Lanes ``i * S`` to ``i * S + S - 1`` share a page. Its number is read once (:class:`Stepped`): what lanes read from
 memory cannot be made anew where an address is needed, and the compiler sends 64 bits for every element through shared
@@ -40,7 +40,7 @@ LEAST, MOST = 8, 16
 
 @dataclass(frozen=True, kw_only=True)
 class Pages:
-    """A read of whole pages along lanes of ``dim``: ``size`` lanes a page, ``steps`` the pages' own dim.
+    """A read of pages, whole or in part, along lanes of ``dim``: ``size`` lanes a page, ``steps`` the pages' own dim.
 
     ``page`` is the coordinate along ``axis`` that numbers pages, ``inner`` the axis inside of them. ``tests``: the
     conditions that must hold. ``lanes``: those of them that may hold for the first lanes of a page only, where somebody
@@ -149,7 +149,8 @@ class PageFinder:
         if needed - {t.id for t in uneven}:
             return None
         steps = Dim(name=f"{dim.name}_pages", size=dim.size // size)
-        scalars = tuple({f.id: f for root in (page, *tests) for f in self._scalars(root, dim)}.values())
+        roots = (page, op.coordinates[inner], *tests)
+        scalars = tuple({f.id: f for root in roots for f in self._scalars(root, dim)}.values())
         told = not uneven or self._unread(op.result, dim, {t.id for t in uneven})
         return Pages(
             dim=dim, steps=steps, size=size, page=page, axis=axis, inner=inner, tests=tests,
@@ -189,21 +190,24 @@ class PageFinder:
                 return found[0], [*found[1], scalar]
         return None
 
-    def _aligned(self, value: Fragment, size: int | None) -> Dim | None:
-        """The dim whose lanes a value counts from a multiple of ``size`` on, a power of two that divides the dim."""
+    def _aligned(self, value: Fragment, size: int | None) -> tuple[Dim, int] | None:
+        """The dim whose lanes a value counts, and how many of them at a time lie within a page of ``size``.
+
+        That is a power of two, as the page is; pages may be longer than the dim.
+        """
         found = self._addends(value)
-        if found is None or size is None or size < LEAST or size & (size - 1) or found[0].size % size:
+        if found is None or size is None or size < LEAST or size & (size - 1):
             return None
-        return found[0] if all(self._divides(size, f) for f in found[1]) else None
+        dim, scalars = found
+        lanes = min(size, dim.size)
+        return (dim, lanes) if all(self._divides(lanes, f) for f in scalars) else None
 
     def _places(self, coordinate: Fragment) -> tuple[Dim, int] | None:
-        """The dim and the size of pages in which the coordinate is a place."""
+        """The dim whose lanes are places within pages by the coordinate, and how many of them share a page."""
         op = self._origin(coordinate)
-        if not isinstance(op, Pointwise) or op.fn != "mod":
+        if not isinstance(op, Pointwise) or op.fn != "mod" or op.operands[1].dims:
             return None
-        size = self._constant(op.operands[1])
-        dim = self._aligned(op.operands[0], size)
-        return (dim, size) if dim is not None and size is not None else None
+        return self._aligned(op.operands[0], self._constant(op.operands[1]))
 
     def group(self, value: Fragment, dim: Dim) -> int:
         """Lanes of ``dim``, from each multiple of their number on, that share the value; 0 where nothing is known."""
@@ -216,9 +220,9 @@ class PageFinder:
             return self.group(op.value, dim)
         if isinstance(op, Pointwise):
             if op.fn == "floordiv" and not op.operands[1].dims:
-                size = self._constant(op.operands[1])
-                if size is not None and self._aligned(op.operands[0], size) == dim:
-                    return size
+                found = self._aligned(op.operands[0], self._constant(op.operands[1]))
+                if found is not None and found[0] == dim:
+                    return found[1]
             return min(self.group(f, dim) for f in op.operands)
         if (
             isinstance(op, Load)

@@ -28,10 +28,16 @@ def load(body: Body, op: Load, pages: Pages) -> None:
     for k, coordinate in enumerate(op.coordinates):
         if k == pages.axis:
             indices.append(numbers)
+        elif k == pages.inner:
+            # Whole pages begin where pages do.
+            first = (
+                "0" if pages.steps.size > 1 else _Lanes(body, pages.dim, index_literal(0))(coordinate).text
+            )
+            indices.append(f"ct.Slice({first}, {pages.size})")
+            shape.append(pages.dim)
         elif coordinate.dims:
-            size = pages.size if k == pages.inner else coordinate.dims[0].size
-            indices.append(f"ct.Slice(0, {size})")
-            shape.append(pages.dim if k == pages.inner else coordinate.dims[0])
+            indices.append(f"ct.Slice(0, {coordinate.dims[0].size})")
+            shape.append(coordinate.dims[0])
         else:
             indices.append(f"ct.Slice({body.use(coordinate).text}, 1)")
     array, dims = body.tiled(op.source), tuple(shape)
