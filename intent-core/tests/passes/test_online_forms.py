@@ -26,6 +26,7 @@ OUT: Final = {
     dims: view(f"y{number}", "f32", " ".join(str(d.size) for d in dims), "out")
     for number, dims in enumerate([(R,), (R, L), (R, C), (L,), (C,)])
 }
+OUT[()] = view("all", "f32", "1", "out")
 SECOND, THIRD = view("second", "f32", "2", "out"), view("third", "f32", "2", "out")
 INF = float("inf")
 Made = Callable[["Row"], Fragment]
@@ -91,7 +92,8 @@ class Row(Builder):
         return self.reduce(lanes, L)
 
     def write(self, value: Fragment, target: View) -> None:
-        self.store(target, [self.lane(d) for d in value.dims], self.cast(value, F32))
+        places = [self.lane(d) for d in value.dims] or [self.constant(0)]
+        self.store(target, places, self.cast(value, F32))
 
 
 def largest(r: Row, m: Fragment) -> Fragment:
@@ -323,6 +325,7 @@ LEFT: Final[dict[str, dict[str, Any]]] = {
     },
     "of another part": {**IN_PART, "add": adding(chosen(lambda r: r.keep(7), Row.e))},
     "all of it, with the maximum of a part": {**IN_PART, "add": added},
+    "rows, too, in lanes": {"add": adding(lambda r: r.reduce(r.e(), R)), "sums": (L,)},
     "rows, too": {"add": adding(lambda r: r.reduce(r.e(), R)), "sums": (L,), "total": lambda _, t: t},
     "product over rows": {
         "add": accumulated(Row.e, lambda r: r.load(W, r.lane(R), r.lane(C)), R), "sums": (L, C),

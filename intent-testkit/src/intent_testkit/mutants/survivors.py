@@ -10,6 +10,10 @@ _ORDER: Final = "the order of what is listed means nothing"
 _IN_LOOPS: Final = "the fence stands inside the loop then, in front of the read that needs it"
 _NAMES: Final = "names of buffers and axes, and words of an error: for people"
 _CLASSES: Final = "classes name entries of plans; elements are found by their coordinates"
+_BORDER: Final = "both forms are as exact where they meet"
+_ZERO: Final = "zeros are set apart"
+_ALONE: Final = "nothing else is in sight there"
+_ONE_DTYPE: Final = "both operands of a product have one dtype"
 _WIDENED: Final = "a home that holds too little is widened as soon as more is asked for: slower, and as right"
 
 KNOWN: Final[dict[str, str]] = EMITTED | {
@@ -69,6 +73,32 @@ KNOWN: Final[dict[str, str]] = EMITTED | {
     "construct.traversal:walk_axes:swap-operands:0": _ORDER,
     "passes.copying:Copier._tested:skip-decision:0": "what no assumption reaches is made again, and shared",
     "passes.copying:Copier._nothing:blur-bound:0": "copysign(1.0, x) is never 0",
+    "passes.building:Builder.part:swap-fields:0": _NAMES,
+    "passes.expand.counters:counted:swap-operands:0": _ORDER,
+    "passes.expand.counters:_Counting._zeroed:flip-flag:0": _ALONE,
+    "passes.expand.counters:_Counting._counts:flip-flag:0": _ALONE,
+    "passes.expand.counters:_Counting._read:flip-flag:0": _ALONE,
+    "passes.expand.elementary:asin:blur-bound:1": _ZERO,
+    "passes.expand.rounding:round_to_even:blur-bound:0": _ZERO,
+    "passes.expand.error_function:erf:blur-bound:0": _BORDER,
+    "passes.expand.logarithm:log1p:blur-bound:0": _BORDER,
+    "passes.expand.gamma:_positive:blur-bound:1": _BORDER,
+    "passes.expand.gamma:_positive:blur-bound:2": _BORDER,
+    "passes.expand.gamma:_positive:blur-bound:3": _BORDER,
+    "passes.expand.gamma:_positive:shift-segment:2": "nothing reads it then",
+    "passes.expand.fma:_f64:blur-bound:0": "an infinite sum is the plain one",
+    "passes.peeling:_split:swap-operands:0": _ORDER,
+    "passes.normalisation:guarded:wrong-identity:0": "any finite number may stand for -inf there",
+    "passes.shares:Shares._product:swap-operands:0": "only one of the two has any",
+    "passes.slices:_added:forget-filter:0": "what is copied is not used, and goes",
+    "passes.ranges:Ranges._bound:blur-bound:0": "no term has the factor 0",
+    "passes.ranges:Ranges._bound:blur-bound:2": "no term has the factor 0",
+    "passes.ranges:Ranges._tame:blur-bound:1": "no place has 32 bits",
+    "planning.tiles:tile_of:other-side:0": _ONE_DTYPE,
+    "planning.tiles:tile_of:other-side:1": _ONE_DTYPE,
+    "planning.tiles:narrow:other-side:0": _ONE_DTYPE,
+    "planning.tiles:native:other-side:0": _ONE_DTYPE,
+    "planning.widest:_bound:swap-operands:0": _ORDER,
     "passes.exponents:Exponents._finite:wrong-identity:0": "any finite number may stand for -inf there",
     "passes.peeling:_peel:blur-bound:0": "blocks of two lanes stay in one loop: slower, and as right",
     "passes.peeling:_beyond:shift-segment:0": "one member is no whole block",
