@@ -48,6 +48,9 @@ NATIVE: Final = Capabilities(
             ChainTile(knobs=settings(warps=8)),
         ),
         exact=MatrixTile(rows=64, columns=32, summed=32, whole=32, knobs=settings(warps=2)),
+        large=MatrixTile(
+            rows=128, columns=64, summed=16, whole=16, tiles=512, least=64, knobs=settings(warps=8)
+        ),
         rows=(
             Sized(lanes=1024, knobs=settings(warps=1)),
             Sized(lanes=4096, knobs=settings(warps=4)),
@@ -80,7 +83,7 @@ IN_PARTS: Final = replace(
 KERNELS: Final = (
     "add", "axpy_bf16", "swiglu", "add_row_and_column", "outer_sum", "transpose", "transpose_f16", "permute",
     "softmax_rows", "softmax_bf16", "softmax_columns", "layer_norm", "rms_norm_bf16", "cross_entropy", "batch_norm",
-    "sum_rows", "sum_columns", "sum_all", "sum_middle_axis", "row_max", "norms_of_columns", "welford",
+    "sum_rows", "sum_columns", "sum_all", "sum_middle_axis", "sum_outer_axes", "row_max", "norms_of_columns", "welford",
     "matmul", "matmul_f16", "matmul_bf16", "matmul_i8", "matmul_f64", "linear_gelu_bf16", "matmul_batched_bf16",
     "matmul_shared_rhs", "contract_leading", "matvec", "vecmat", "dot", "chained", "attention_forward_causal",
     "flash_full", "flash_causal", "flash_window", "softmax_attention", "linear_attention", "gated_linear_attention",
@@ -200,7 +203,7 @@ def sizes(analysis: Analysis) -> Iterator[Mapping[str, int] | None]:
     yield None
     yield dict.fromkeys(names, 16)
     yield {name: 1000 + 7 * k for k, name in enumerate(names)}
-    yield {name: 4096 << (k % 3) for k, name in enumerate(names)}
+    yield {name: 4096 << (2 * k % 6) for k, name in enumerate(names)}
 
 
 def said(analysis: Analysis, targets: Mapping[str, Capabilities] = TARGETS) -> str:

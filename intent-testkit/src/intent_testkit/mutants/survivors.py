@@ -11,6 +11,7 @@ _IN_LOOPS: Final = "the fence stands inside the loop then, in front of the read 
 _NAMES: Final = "names of buffers and axes, and words of an error: for people"
 _CLASSES: Final = "classes name entries of plans; elements are found by their coordinates"
 _BORDER: Final = "both forms are as exact where they meet"
+_DRAWN: Final = "no number that is drawn is exactly 1/2"
 _ZERO: Final = "zeros are set apart"
 _ALONE: Final = "nothing else is in sight there"
 _ONE_DTYPE: Final = "both operands of a product have one dtype"
@@ -99,6 +100,8 @@ KNOWN: Final[dict[str, str]] = EMITTED | {
     "planning.tiles:narrow:other-side:0": _ONE_DTYPE,
     "planning.tiles:native:other-side:0": _ONE_DTYPE,
     "planning.widest:_bound:swap-operands:0": _ORDER,
+    "planning.random_plans:random_plan:blur-bound:6": _DRAWN,
+    "planning.random_plans:random_plan:blur-bound:8": _DRAWN,
     "passes.exponents:Exponents._finite:wrong-identity:0": "any finite number may stand for -inf there",
     "passes.peeling:_peel:blur-bound:0": "blocks of two lanes stay in one loop: slower, and as right",
     "passes.peeling:_beyond:shift-segment:0": "one member is no whole block",
