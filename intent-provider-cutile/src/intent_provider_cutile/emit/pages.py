@@ -10,32 +10,31 @@ a page that does; where no value of such a lane goes anywhere, nothing is done a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from intent.physical import (
     Atomic,
     Broadcast,
     Cast,
-    Constant,
     Contract,
     Dim,
     Fragment,
-    Lane,
     Load,
     Op,
     Pointwise,
     Program,
     Reduce,
     Region,
+    Store,
     View,
 )
 from intent.physical.walk import operands_of, regions_of, walk
 from intent_provider_cutile.emit.ahead import moved_ahead
+from intent_provider_cutile.emit.lanes import LEAST, Lanes
 
-Divides = Callable[[int, Fragment], bool]
-LEAST, MOST = 8, 16
-"""Lanes of a page from which it is worth its overhead, and how many pages are read one by one."""
+MOST = 16
+"""Pages whose numbers are read one by one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,16 +74,19 @@ class Stepped:
 class PageFinder:
     """Finds the reads of whole pages of a program."""
 
-    def __init__(self, program: Program, defined: Mapping[int, Op], divides: Divides) -> None:
-        self.defined = defined
-        self._divides = divides
-        self._ahead = moved_ahead(program)
+    def __init__(
+        self, program: Program, defined: Mapping[int, Op], divides: Callable[[int, Fragment], bool]
+    ) -> None:
+        self.lanes = Lanes(defined=defined, divides=divides, ahead=moved_ahead(program))
         self._users: dict[int, list[Op | None]] = {}
         self._home: dict[int, int] = {}
+        self._writing: set[int] = set()
         for segment in program.segments:
             self._note(segment.body)
 
     def _note(self, region: Region) -> None:
+        if any(isinstance(op, Atomic | Store) for op in walk(region)):
+            self._writing.add(id(region))
         for op in region.ops:
             self._home[op.id] = id(region)
             for f in operands_of(op):
@@ -94,17 +96,23 @@ class PageFinder:
         for f in region.yields:
             self._users.setdefault(f.id, []).append(None)
 
+    def _together(self, op: Load, values: Iterable[Fragment]) -> bool:
+        """Whether nothing is written between an access and the reads of what it is computed from."""
+        home = self._home[op.id]
+        reads = [load for f in values for load in self.lanes.loads(f)]
+        return not reads or (home not in self._writing and all(self._home[load.id] == home for load in reads))
+
     def stepped(self, op: Load) -> Stepped | None:
         """How a read shares elements among lanes, or None where it does not."""
         if len(op.result.dims) != 1 or not op.result.dtype.is_integer:
             return None
         (dim,) = op.result.dims
-        size = self.group(op.result, dim)
-        if size < LEAST or dim.size > size * MOST:
+        size = self.lanes.group(op.result, dim)
+        if size < LEAST or dim.size > size * MOST or not self._together(op, operands_of(op)):
             return None
-        scalars = {f.id: f for f in self._scalars(op.result, dim)}
+        scalars = {f.id: f for f in self.lanes.scalars(op.result, dim)}
         return Stepped(
-            dim=dim, size=size, lanes=tuple(self._uneven(op, dim, size)), scalars=tuple(scalars.values())
+            dim=dim, size=size, lanes=tuple(self.lanes.uneven(op, dim, size)), scalars=tuple(scalars.values())
         )
 
     def of(self, op: Op) -> Pages | None:
@@ -112,8 +120,8 @@ class PageFinder:
         if (
             not isinstance(op, Load)
             or not isinstance(op.source, View)
-            or op.id in self._ahead
-            or not self._zero(op)
+            or op.id in self.lanes.ahead
+            or not self.lanes.zero(op)
         ):
             return None
         for inner, coordinate in enumerate(op.coordinates):
@@ -124,10 +132,10 @@ class PageFinder:
             axes = [k for k, c in enumerate(op.coordinates) if c.dims]
             at = axes.index(inner)
             pages = op.coordinates[axes[at - 1]] if at else None
-            if pages is None or pages.dims != (dim,) or self.group(pages, dim) % size:
+            if pages is None or pages.dims != (dim,) or self.lanes.group(pages, dim) % size:
                 return None
             rest = [op.coordinates[k] for k in axes if k not in (inner, axes[at - 1])]
-            lanes = [self._lane(c) for c in rest]
+            lanes = [self.lanes.lane(c) for c in rest]
             if (
                 None in lanes
                 or len({dim, *lanes}) != len(op.result.dims)
@@ -138,150 +146,42 @@ class PageFinder:
         return None
 
     def _made(self, op: Load, dim: Dim, size: int, axis: int, inner: int) -> Pages | None:
-        tests = tuple(self.conjuncts(op.valid)) if op.valid is not None else ()
-        uneven = [t for t in tests if dim in t.dims and self.group(t, dim) % size]
-        if any(t.dims not in ((), (dim,)) for t in tests) or not all(self._ends(t, dim) for t in uneven):
+        tests = tuple(self.lanes.conjuncts(op.valid)) if op.valid is not None else ()
+        uneven = [t for t in tests if dim in t.dims and self.lanes.group(t, dim) % size]
+        if any(t.dims not in ((), (dim,)) for t in tests) or not all(self.lanes.ends(t, dim) for t in uneven):
             return None
         page = op.coordinates[axis]
         needed = {
-            t.id for f in (page, *tests) for load in self._loads(f) for t in self._uneven(load, dim, size)
+            t.id
+            for f in (page, *tests)
+            for load in self.lanes.loads(f)
+            for t in self.lanes.uneven(load, dim, size)
         }
         if needed - {t.id for t in uneven}:
             return None
+        if not self._together(op, (page, *tests)):
+            return None
         steps = Dim(name=f"{dim.name}_pages", size=dim.size // size)
         roots = (page, op.coordinates[inner], *tests)
-        scalars = tuple({f.id: f for root in roots for f in self._scalars(root, dim)}.values())
+        scalars = tuple({f.id: f for root in roots for f in self.lanes.scalars(root, dim)}.values())
         told = not uneven or self._unread(op.result, dim, {t.id for t in uneven})
         return Pages(
             dim=dim, steps=steps, size=size, page=page, axis=axis, inner=inner, tests=tests,
             lanes=() if told else tuple(uneven), scalars=scalars, home=self._home[op.id],
         )  # fmt: skip
 
-    # -- lanes and groups of lanes ---------------------------------------------------------------------------------
-
-    def _lane(self, value: Fragment) -> Dim | None:
-        op = self._origin(value)
-        return op.dim if isinstance(op, Lane) else None
-
-    def _origin(self, value: Fragment) -> Op | None:
-        op = self.defined.get(value.id)
-        while isinstance(op, Broadcast):
-            op = self.defined.get(op.value.id)
-        return op
-
-    def _constant(self, value: Fragment) -> int | None:
-        op = self.defined.get(value.id)
-        return int(op.value) if isinstance(op, Constant) and not value.dims else None
-
-    def _zero(self, op: Load) -> bool:
-        fill = self.defined.get(op.fill.id) if op.fill is not None else None
-        return op.fill is None or (isinstance(fill, Constant) and fill.value == 0)
-
-    def _addends(self, value: Fragment) -> tuple[Dim, list[Fragment]] | None:
-        """A value that is the number of a lane plus scalars."""
-        op = self._origin(value)
-        if isinstance(op, Lane):
-            return op.dim, []
-        if not isinstance(op, Pointwise) or op.fn != "add":
-            return None
-        for lanes, scalar in (op.operands, op.operands[::-1]):
-            found = self._addends(lanes) if lanes.dims and not scalar.dims else None
-            if found is not None:
-                return found[0], [*found[1], scalar]
-        return None
-
-    def _aligned(self, value: Fragment, size: int | None) -> tuple[Dim, int] | None:
-        """The dim whose lanes a value counts, and how many of them at a time lie within a page of ``size``.
-
-        That is a power of two, as the page is; pages may be longer than the dim.
-        """
-        found = self._addends(value)
-        if found is None or size is None or size < LEAST or size & (size - 1):
-            return None
-        dim, scalars = found
-        lanes = min(size, dim.size)
-        return (dim, lanes) if all(self._divides(lanes, f) for f in scalars) else None
-
     def _places(self, coordinate: Fragment) -> tuple[Dim, int] | None:
         """The dim whose lanes are places within pages by the coordinate, and how many of them share a page."""
-        op = self._origin(coordinate)
+        op = self.lanes.origin(coordinate)
         if not isinstance(op, Pointwise) or op.fn != "mod" or op.operands[1].dims:
             return None
-        return self._aligned(op.operands[0], self._constant(op.operands[1]))
-
-    def group(self, value: Fragment, dim: Dim) -> int:
-        """Lanes of ``dim``, from each multiple of their number on, that share the value; 0 where nothing is known."""
-        if dim not in value.dims:
-            return dim.size
-        if value.dims != (dim,):
-            return 0
-        op = self._origin(value)
-        if isinstance(op, Cast):
-            return self.group(op.value, dim)
-        if isinstance(op, Pointwise):
-            if op.fn == "floordiv" and not op.operands[1].dims:
-                found = self._aligned(op.operands[0], self._constant(op.operands[1]))
-                if found is not None and found[0] == dim:
-                    return found[1]
-            return min(self.group(f, dim) for f in op.operands)
-        if (
-            isinstance(op, Load)
-            and isinstance(op.source, View)
-            and op.id not in self._ahead
-            and self._zero(op)
-        ):
-            size = min(self.group(f, dim) for f in op.coordinates)
-            tests = self.conjuncts(op.valid) if op.valid is not None else ()
-            even = all(self.group(t, dim) >= size or self._ends(t, dim) for t in tests)
-            return size if even and size > 1 else 0
-        return 1 if isinstance(op, Lane) else 0
-
-    # -- conditions ------------------------------------------------------------------------------------------------
-
-    def conjuncts(self, test: Fragment) -> Iterator[Fragment]:
-        """The conditions of which all must hold."""
-        op = self._origin(test)
-        if isinstance(op, Pointwise) and op.fn == "and":
-            for operand in op.operands:
-                yield from self.conjuncts(operand)
-        else:
-            yield test
-
-    def _ends(self, test: Fragment, dim: Dim) -> bool:
-        """Whether a condition that is false for a lane is false for all that follow."""
-        op = self._origin(test)
-        if not isinstance(op, Pointwise) or op.fn not in ("lt", "le", "gt", "ge"):
-            return False
-        low, high = op.operands if op.fn in ("lt", "le") else op.operands[::-1]
-        found = self._addends(low) if not high.dims else None
-        return found is not None and found[0] == dim
-
-    def _loads(self, value: Fragment) -> Iterator[Load]:
-        op = self._origin(value)
-        if isinstance(op, Load):
-            yield op
-        if isinstance(op, Load | Cast | Pointwise):
-            for f in operands_of(op):
-                yield from self._loads(f) if f.dims else ()
-
-    def _uneven(self, load: Load, dim: Dim, size: int) -> list[Fragment]:
-        tests = self.conjuncts(load.valid) if load.valid is not None else ()
-        return [t for t in tests if dim in t.dims and self.group(t, dim) % size]
-
-    def _scalars(self, value: Fragment, dim: Dim) -> Iterator[Fragment]:
-        if dim not in value.dims:
-            yield value
-            return
-        op = self._origin(value)
-        if op is not None and not isinstance(op, Lane):
-            for f in operands_of(op):
-                yield from self._scalars(f, dim)
+        return self.lanes.aligned(op.operands[0], self.lanes.constant(op.operands[1]))
 
     def _unread(self, value: Fragment, dim: Dim, tests: set[int]) -> bool:
         """Whether nobody asks for the value's lanes where one of the conditions does not hold."""
         for op in self._users.get(value.id, []):
             if isinstance(op, Pointwise) and op.fn == "select":
-                known = {t.id for t in self.conjuncts(op.operands[0])}
+                known = {t.id for t in self.lanes.conjuncts(op.operands[0])}
                 if op.operands[1].id == value.id and tests <= known and value.id not in (
                     op.operands[0].id, op.operands[2].id
                 ):  # fmt: skip
@@ -296,7 +196,7 @@ class PageFinder:
 
 
 def pages_of(
-    program: Program, defined: Mapping[int, Op], divides: Divides
+    program: Program, defined: Mapping[int, Op], divides: Callable[[int, Fragment], bool]
 ) -> tuple[dict[int, Pages], dict[int, Stepped]]:
     """All reads of whole pages, and of what says where these are, by the Python identity of their operations.
 

@@ -1,0 +1,136 @@
+"""What the lanes of a dim have in common: values that neighbours share, conditions that hold for the first ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from intent.physical import Broadcast, Cast, Constant, Dim, Fragment, Lane, Load, Op, Pointwise, View
+from intent.physical.walk import operands_of
+
+LEAST = 8
+"""Lanes that share an element from which it is worth reading it once."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lanes:
+    """Answers about the values of a program.
+
+    ``defined``: operations by the ids of their results. ``divides``: whether a scalar is a multiple of a number.
+    ``ahead``: reads that the compiler may move out of their loops, of which nothing is known here.
+    """
+
+    defined: Mapping[int, Op]
+    divides: Callable[[int, Fragment], bool]
+    ahead: frozenset[int]
+
+    def lane(self, value: Fragment) -> Dim | None:
+        """The dim of which a value is the lanes' numbers."""
+        op = self.origin(value)
+        return op.dim if isinstance(op, Lane) else None
+
+    def origin(self, value: Fragment) -> Op | None:
+        """What makes a value, broadcasts apart."""
+        op = self.defined.get(value.id)
+        while isinstance(op, Broadcast):
+            op = self.defined.get(op.value.id)
+        return op
+
+    def constant(self, value: Fragment) -> int | None:
+        """The number that a scalar is."""
+        op = self.defined.get(value.id)
+        return int(op.value) if isinstance(op, Constant) and not value.dims else None
+
+    def zero(self, op: Load) -> bool:
+        """Whether lanes without an element are zero."""
+        fill = self.defined.get(op.fill.id) if op.fill is not None else None
+        return op.fill is None or (isinstance(fill, Constant) and fill.value == 0)
+
+    def addends(self, value: Fragment) -> tuple[Dim, list[Fragment]] | None:
+        """A value that is the number of a lane plus scalars."""
+        op = self.origin(value)
+        if isinstance(op, Lane):
+            return op.dim, []
+        if not isinstance(op, Pointwise) or op.fn != "add":
+            return None
+        for lanes, scalar in (op.operands, op.operands[::-1]):
+            found = self.addends(lanes) if lanes.dims and not scalar.dims else None
+            if found is not None:
+                return found[0], [*found[1], scalar]
+        return None
+
+    def aligned(self, value: Fragment, size: int | None) -> tuple[Dim, int] | None:
+        """The dim whose lanes a value counts, and how many of them at a time lie within a page of ``size``.
+
+        That is a power of two, as the page is; pages may be longer than the dim.
+        """
+        found = self.addends(value)
+        if found is None or size is None or size < LEAST or size & (size - 1):
+            return None
+        dim, scalars = found
+        lanes = min(size, dim.size)
+        return (dim, lanes) if all(self.divides(lanes, f) for f in scalars) else None
+
+    def group(self, value: Fragment, dim: Dim) -> int:
+        """Lanes of ``dim``, from each multiple of their number on, that share the value; 0 where nothing is known."""
+        if dim not in value.dims:
+            return dim.size
+        if value.dims != (dim,):
+            return 0
+        op = self.origin(value)
+        if isinstance(op, Cast):
+            return self.group(op.value, dim)
+        if isinstance(op, Pointwise):
+            if op.fn == "floordiv" and not op.operands[1].dims:
+                found = self.aligned(op.operands[0], self.constant(op.operands[1]))
+                if found is not None and found[0] == dim:
+                    return found[1]
+            return min(self.group(f, dim) for f in op.operands)
+        if isinstance(op, Load) and isinstance(op.source, View) and op.id not in self.ahead and self.zero(op):
+            size = min(self.group(f, dim) for f in op.coordinates)
+            tests = self.conjuncts(op.valid) if op.valid is not None else ()
+            even = all(self.group(t, dim) >= size or self.ends(t, dim) for t in tests)
+            return size if even and size > 1 else 0
+        return 1 if isinstance(op, Lane) else 0
+
+    def conjuncts(self, test: Fragment) -> Iterator[Fragment]:
+        """The conditions of which all must hold."""
+        op = self.origin(test)
+        if isinstance(op, Pointwise) and op.fn == "and":
+            for operand in op.operands:
+                yield from self.conjuncts(operand)
+        else:
+            yield test
+
+    def ends(self, test: Fragment, dim: Dim) -> bool:
+        """Whether a condition that is false for a lane is false for all that follow."""
+        op = self.origin(test)
+        if not isinstance(op, Pointwise) or op.fn not in ("lt", "le", "gt", "ge"):
+            return False
+        low, high = op.operands if op.fn in ("lt", "le") else op.operands[::-1]
+        found = self.addends(low) if not high.dims else None
+        return found is not None and found[0] == dim
+
+    def loads(self, value: Fragment) -> Iterator[Load]:
+        """The reads of lanes that a value is computed from."""
+        op = self.origin(value)
+        if isinstance(op, Load):
+            yield op
+        if isinstance(op, Load | Cast | Pointwise):
+            for f in operands_of(op):
+                yield from self.loads(f) if f.dims else ()
+
+    def uneven(self, load: Load, dim: Dim, size: int) -> list[Fragment]:
+        """Conditions of a read that may hold for the first of ``size`` lanes only."""
+        tests = self.conjuncts(load.valid) if load.valid is not None else ()
+        return [t for t in tests if dim in t.dims and self.group(t, dim) % size]
+
+    def scalars(self, value: Fragment, dim: Dim) -> Iterator[Fragment]:
+        """What a value is computed from besides lanes of ``dim``."""
+        if dim not in value.dims:
+            yield value
+            return
+        op = self.origin(value)
+        if op is not None and not isinstance(op, Lane):
+            for f in operands_of(op):
+                yield from self.scalars(f, dim)
