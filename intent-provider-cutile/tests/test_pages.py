@@ -37,6 +37,23 @@ def scored(
     o[...] = I.matmul(q[...], k[table[t // S], t % S, :], transpose_rhs=True, acc_dtype=I.f32)
 
 
+@intent.kernel
+def moved(
+    q: I.In[I.f16, ("R", "D")],
+    k: I.In[I.f16, ("P", "S", "D")],
+    table: I.InOut[I.i32, ("L",)],
+    o: I.Out[I.f32, ("N", "R", 32)],
+):
+    """The table changes between its read and that of the rows."""
+    S = k.shape[1]
+    place = I.indices(I.domain(0, 32))
+    for i in range(o.shape[0]):
+        t = i * 32 + place
+        page = table[t // S]
+        table[...] = 0
+        o[i, :, :] = I.matmul(q[...], k[page, t % S, :], transpose_rhs=True, acc_dtype=I.f32)
+
+
 @pytest.fixture(autouse=True)
 def emulated(monkeypatch):
     monkeypatch.setenv("INTENT_EXECUTION", "emulate")
@@ -132,6 +149,20 @@ def test_dead_lanes_that_are_asked_for_are_zero():
     made(q, k, table, out)
     rows = np.where((np.arange(40) // S == 1)[:, None], 0, k[np.minimum(table, P - 1)].reshape(-1, D)[:40])
     np.testing.assert_allclose(out, q.astype(np.float32) @ rows.astype(np.float32).T, rtol=1e-3, atol=1e-3)
+
+
+def test_a_table_that_changes_is_read_before_it_does():
+    q, k = (RNG.standard_normal(shape).astype(np.float16) for shape in ((16, D), (P, S, D)))
+    table, out = np.array([3, 5, 7, 2], np.int32), np.zeros((2, 16, 32), np.float32)
+    extents = {"R": 16, "D": D, "P": P, "S": S, "L": 4, "N": 2}
+    plan = default_plan(analyze(lower(moved, {})), CAPABILITIES, extents)
+    made = intent.compile(moved, provider="cutile", plan=plan)
+    made(q, k, table, out)
+    for i, pages in enumerate(([3, 5], [0, 0])):
+        want = q.astype(np.float32) @ k[pages].reshape(32, D).T.astype(np.float32)
+        np.testing.assert_allclose(out[i], want, rtol=1e-3, atol=1e-3)
+    assert made.source.count("table.load_offset(") == 2
+    assert "load_advanced_indexing" not in made.source
 
 
 @pytest.mark.parametrize("parts", [1, 2])
