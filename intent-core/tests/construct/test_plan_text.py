@@ -94,3 +94,10 @@ def test_a_record_whose_truth_is_none() -> None:
     record = record_of_plan(FULL) | {"peel": 1}
     with pytest.raises(TextError, match=re.escape("'peel' of its plan is 1, neither true nor false")):
         plan_of_record(record)
+
+
+def test_a_record_of_a_group_that_says_more_than_is_known() -> None:
+    record = record_of_plan(FULL)
+    record["groups"][1]["warped"] = True
+    with pytest.raises(TextError, match=re.escape("its plan has 'warped', which this version does not know")):
+        plan_of_record(record)

@@ -36,6 +36,15 @@ def halved(x: I.In[I.i32, ("N",)], y: I.Out[I.i32, ("N",)]):
         y[i] = steps
 
 
+@intent.kernel
+def counted_on(x: I.In[I.i32, ("N",)], n: I.i32, y: I.Out[I.i32, ()]):
+    total, doubled = I.cast(0, I.i32), I.cast(0, I.i32)
+    for i in range(n):
+        doubled = doubled * 2 + total
+        total = total + x[0] * I.cast(i, I.i32)
+    y[()] = total
+
+
 def _program(kernel) -> ph.Program:
     taken = built(kernel)
     return taken.program(
@@ -56,6 +65,11 @@ def test_every_result_is_used(kernel) -> None:
 def test_a_loop_carries_what_somebody_wants() -> None:
     (loop,) = (op for s in _program(halved).segments for op in walk(s.body) if isinstance(op, ph.While))
     assert len(loop.results) == 3, "whether it goes on, the value, the steps; nobody asks what was doubled"
+
+
+def test_a_counted_loop_carries_what_somebody_wants() -> None:
+    (loop,) = (op for s in _program(counted_on).segments for op in walk(s.body) if isinstance(op, ph.Loop))
+    assert len(loop.results) == 1, "the total; nobody asks what was doubled"
 
 
 @intent.kernel
