@@ -73,6 +73,11 @@ def _wrong(text: str) -> dict[str, list[str]]:
         ('text = f"{i} < {n}"', "wrong-text", ["f'{i} <= {n}'"]),
         ('text = f"tl.load({at}, mask={mask})"', "swap-fields", ["f'tl.load({mask}, mask={at})'"]),
         ('text = f"for (int {k} = 0; {k} < {n}; ++{k})"', "swap-fields", []),
+        (
+            "match op:\n    case Load(valid=None, fill=f) if f:\n        pass",
+            "forget-part",
+            ["match op:\n    case Load(valid=None, fill=f):\n        pass", "Load(fill=f)"],
+        ),
     ],
 )
 def test_operators(text: str, fault: str, wrong: list[str]) -> None:

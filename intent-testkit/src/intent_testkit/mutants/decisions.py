@@ -140,6 +140,23 @@ def swap_fields(node: ast.AST) -> Iterator[ast.AST]:
         yield ast.JoinedStr(values=values)
 
 
+def forget_part(node: ast.AST) -> Iterator[ast.AST]:
+    """Of a form that is matched one part is not looked at, or what is asked of the parts."""
+    if isinstance(node, ast.MatchClass):
+        parts = list(zip(node.kwd_attrs, node.kwd_patterns, strict=True))
+        for k, (_, pattern) in enumerate(parts):
+            if not any(isinstance(inner, ast.MatchAs | ast.MatchStar) for inner in ast.walk(pattern)):
+                left = parts[:k] + parts[k + 1 :]
+                names, patterns = [name for name, _ in left], [pattern for _, pattern in left]
+                yield ast.MatchClass(node.cls, node.patterns, kwd_attrs=names, kwd_patterns=patterns)
+    if isinstance(node, ast.Match):
+        for k, case in enumerate(node.cases):
+            anything = isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None
+            if case.guard is not None and not anything:
+                any_of_it = ast.match_case(case.pattern, None, case.body)
+                yield ast.Match(node.subject, [*node.cases[:k], any_of_it, *node.cases[k + 1 :]])
+
+
 DECISIONS: Final[dict[str, Operator]] = {
     "blur-bound": blur_bound,
     "other-question": other_question,
@@ -151,6 +168,7 @@ DECISIONS: Final[dict[str, Operator]] = {
     "flip-flag": flip_flag,
     "wrong-text": wrong_text,
     "swap-fields": swap_fields,
+    "forget-part": forget_part,
 }
 """By the name of the fault."""
 
