@@ -114,7 +114,7 @@ def fuzz(session: nox.Session) -> None:
 @nox.session
 def mutants(session: nox.Session) -> None:
     """Faults put into the compiler: 95 % must be found; arguments after ``--``: ``--each 40 --jobs 8``."""
-    _install(session, "coverage")
+    _install(session, "coverage", "mypy")  # mypy: for --types
     session.env["OPENBLAS_NUM_THREADS"] = "1"
     session.run("python", "-m", "intent_testkit.mutants", *session.posargs)
 
