@@ -241,6 +241,8 @@ class ConditionNotScalar(IntentError):
         super().__init__(
             f"the condition of '{construct}' must be one bool",
             seen={"the condition": found},
-            fix="choose elementwise with I.select(condition, a, b), or reduce with I.reduce.any",
+            fix="choose elementwise with I.select(condition, a, b), or reduce with I.reduce.any"
+            if "[" in found
+            else "compare it, for example with != 0",
             **where,
         )

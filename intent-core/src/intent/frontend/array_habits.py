@@ -8,6 +8,7 @@ from typing import Final
 from intent import language
 from intent.diagnostics import UnsupportedSyntax
 from intent.language import INTRINSICS
+from intent.language.dtypes import FOREIGN
 from intent.types import DType
 from intent.types.span import Span
 
@@ -75,6 +76,8 @@ def refuse_function(module: ModuleType, name: str, text: str, span: Span) -> Non
     """
     if name in language.__all__:
         raise UnsupportedSyntax(f"the host function '{text}'", fix=f"write I.{name}", span=span)
+    if name in FOREIGN:
+        raise UnsupportedSyntax(f"the host's '{text}'", fix=f"write I.{FOREIGN[name]}", span=span)
     if module.__name__.partition(".")[0] in LIBRARIES and not any(word in text for word in _TARGET):
         fix = "write it with operations of intent.language, or compute it on the host and pass it"
         raise UnsupportedSyntax(f"the host function '{text}'", fix=fix, span=span)

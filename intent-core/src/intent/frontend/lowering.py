@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 
-from intent.diagnostics import ConditionNotScalar, IntentError, Recursion, UnsupportedSyntax
+from intent.diagnostics import ConditionNotScalar, IntentError, NotConstexpr, Recursion, UnsupportedSyntax
 from intent.frontend.builder import Builder
 from intent.frontend.liveness import assigned
 from intent.frontend.normalise import RESULT
@@ -23,6 +23,7 @@ from intent.frontend.values import (
     ViewRef,
 )
 from intent.kir import Cast, Load, Value
+from intent.language.annotations import ConstexprAnnotation
 from intent.language.definitions import Definition
 from intent.types import DType, Span
 
@@ -218,13 +219,16 @@ class Lowering:
         """An argument; a dtype annotation of the helper types a literal."""
         front = value if isinstance(value, FrontValue) else wrap_default(value, name, span)
         annotation = definition.annotation_scope.annotations.get(name)
-        if annotation is None or not isinstance(front, Literal):
+        if annotation is None:
             return front
         try:
-            dtype = definition.annotation_scope.evaluate(annotation)
+            meaning = definition.annotation_scope.evaluate(annotation)
         except Exception:  # noqa: BLE001 -- annotations of helpers are documentation unless they are dtypes
             return front
-        return self.builder.typed(front, dtype, name) if isinstance(dtype, DType) else front
+        if isinstance(meaning, ConstexprAnnotation) and isinstance(front, Tensor | ViewRef | BufferRef):
+            raise NotConstexpr(f"'{name}' of {definition.name}", found=front.describe(), span=span)
+        typed = isinstance(meaning, DType) and isinstance(front, Literal)
+        return self.builder.typed(front, meaning, name) if typed else front
 
 
 _HELPER = "define it outside with @intent.fn and call it"
