@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import intent
 import intent.language as I
 from intent.passes import Permissions
-from intent.physical import Cast, Contract, Pointwise
+from intent.passes.absorption import absorption
+from intent.passes.rewriting import map_operations
+from intent.physical import Cast, Contract, Dim, Fragment, Loop, Op, Pointwise, Program
+from intent.physical.verify import verify
+from intent.types.dtypes import F32
+from intent_testkit.programs.builder import Builder, view
 
 BLOCKS = {"axis": 8, "axis_M": 4}
 EXTENTS = ((1, 1), (5, 0), (5, 7), (9, 8), (9, 37))
@@ -333,3 +341,70 @@ def test_half_precision_weights_take_the_factor_before_they_are_rounded(stages, 
     made = stages(halves, BLOCKS, given, {"y": wanted}, tolerance=2.0**-8)
     assert made.changed("absorption")
     assert all(len(op.result.dims) == 2 for op in made.ops(Cast) if op.result.dtype.name == "bf16")
+
+
+R, L, C = Dim("r", 2), Dim("l", 4), Dim("c", 3)
+ROWS, COLUMNS, OUT = view("x", "f32", "2 8"), view("v", "f32", "8 3"), view("y", "f32", "2 3", "out")
+Part = Callable[[Builder, Fragment, Fragment], Fragment]
+
+
+def weighed(b: Builder, weights: Fragment, at: Fragment) -> Fragment:
+    return b.contract(weights, b.load(COLUMNS, at, b.lane(C)), L, dtype=F32)
+
+
+def on_top(b: Builder, weights: Fragment, at: Fragment) -> Fragment:
+    start = b.broadcast(b.constant(0.5, F32), R, C)
+    return b.contract(weights, b.load(COLUMNS, at, b.lane(C)), L, dtype=F32, accumulator=start)
+
+
+def largest(b: Builder, weights: Fragment, at: Fragment) -> Fragment:
+    return b.broadcast(b.reduce(weights, L, kind="max"), R, C)
+
+
+def fold(*, total: Part = weighed, joined: str = "add", times: str = "mul") -> Program:
+    """A fold whose slices have a maximum, and a total of what weighs by it."""
+    b = Builder(R, L, C)
+    sides: list[Fragment] = []
+
+    def step(i: Fragment, peak: Fragment, held: Fragment) -> tuple[Fragment, Fragment]:
+        at = b.op("add", i, b.lane(L))
+        x = b.load(ROWS, b.lane(R), at)
+        own = b.reduce(x, L, kind="max")
+        found = total(b, b.op("exp", b.op("sub", x, own)), at)
+        top = b.op("maximum", peak, own)
+        before, after = (b.op("exp", b.op("sub", m, top)) for m in (peak, own))
+        sides.extend((own, found))
+        return top, b.op(joined, b.op("mul", held, before), b.op(times, found, after))
+
+    def body(_: Fragment) -> None:
+        least, nothing = (b.broadcast(b.constant(v, F32), *d) for v, d in ((-100.0, (R,)), (0.0, (R, C))))
+        _, held = b.loop(*map(b.constant, (0, 8, 4)), [least, nothing], step)
+        b.store(OUT, [b.lane(R), b.lane(C)], held)
+
+    program = b.program("fold", [ROWS, COLUMNS, OUT], b.segment([("one", 1, 1)], body))
+
+    def as_fold(op: Op) -> Op:
+        return replace(op, summary=tuple(sides)) if isinstance(op, Loop) else op
+
+    return map_operations(program, as_fold)
+
+
+def test_a_fold_by_hand_is_absorbed(run, rng):
+    program = fold()
+    new = absorption(program, Permissions())
+    assert new is not program
+    verify(new)
+    given = {
+        v.name: rng.normal(size=[e.const for e in v.shape]).astype(np.float32) for v in (ROWS, COLUMNS, OUT)
+    }
+    np.testing.assert_allclose(run(new, given)["y"], run(program, given)["y"], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [{"total": on_top}, {"total": largest}, {"joined": "sub"}, {"times": "div"}],
+    ids=["a total from something on", "a maximum", "a difference", "a quotient"],
+)
+def test_near_misses_of_folds_stay(parts):
+    program = fold(**parts)
+    assert absorption(program, Permissions()) is program

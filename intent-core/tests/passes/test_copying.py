@@ -72,6 +72,7 @@ ALWAYS = {
     I32: [
         ("add", 0, "it"), ("mul", 1, "it"), ("mul", 0, 0), ("maximum", LEAST, "it"), ("minimum", MOST, "it"),
         ("maximum", MOST, None), ("minimum", LEAST, None), ("maximum", 0, None), ("add", 1, None),
+        ("and", 7, None), ("or", 7, None),
     ],
     BOOL: [("and", True, "it"), ("and", False, False), ("or", False, "it"), ("or", True, True)],
 }  # fmt: skip
@@ -304,3 +305,21 @@ def test_coordinates_that_tests_keep_in_bounds(proof, moves):
         place = b.pointwise("add", counter if moves else steady, b.index(1))
         op = replace(LOAD, coordinates=(place,), proofs=(proof,))
         assert guarded(b, counter, op) is (proof == ph.GUARD and moves)
+
+
+@pytest.mark.parametrize("valid", [None, "unknown", True, False])
+@pytest.mark.parametrize("fill", [None, 3.0])
+def test_reads_of_something_and_of_nothing(valid, fill):
+    test, other = fragment(1, BOOL, (L,)), fragment(2)
+    op = replace(
+        LOAD, results=(fragment(3, F32, (L,)),), valid=None if valid is None else test,
+        fill=None if fill is None else other,
+    )  # fmt: skip
+    known = [(test, valid)] if isinstance(valid, bool) else []
+    (copier, _), ops = copied(op, known + ([(other, fill)] if fill else []))
+    left = [o for o in ops if isinstance(o, ph.Load)]
+    if valid is False:
+        assert not left
+        assert copier.value(op.result) == (fill or 0.0)
+    else:
+        assert [o.valid for o in left] == [test if valid == "unknown" else None] * 2
