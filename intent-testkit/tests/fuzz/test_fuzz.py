@@ -39,8 +39,8 @@ def test_a_seed_is_one_kernel():
 def test_kernels_cover_the_language():
     features = {name for seed in range(400) for name in generate(seed).features}
     assert features >= {
-        "atomic", "buffer", "fold", "if", "in place", "loop", "parallel", "ragged", "region scan", "rows in place",
-        "scatter", "through memory", "triangle", "while",
+        "atomic", "buffer", "fold", "if", "in place", "loop", "parallel", "paths", "ragged", "region scan",
+        "rows in place", "scatter", "through memory", "triangle", "while",
     }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from intent_testkit.fuzz.grow import (
     effects,
     nests,
     parallel,
+    paths,
     pointwise,
     regions,
     shapes,
@@ -91,6 +92,7 @@ FAMILIES: Final[tuple[tuple[int, Grow], ...]] = (
     (3, shared.whole),
     (3, shared.grouped),
     (2, shared.lengths),
+    (2, paths.paths),
 )
 CHAIN: Final[tuple[tuple[int, Grow], ...]] = (
     (4, pointwise.binary),
