@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from intent.diagnostics import BuildFailure
 from intent.provider import Binary, Source
+from intent.provider.emission import Width
 from intent_provider_cutile.blame import author_span
 from intent_provider_cutile.emit import emit
 from intent_provider_cutile.emit.kernel import NARROW, WIDE
@@ -39,7 +40,8 @@ class Layout:
 def default_layout(signature: Signature) -> Layout:
     """Contiguous row-major views at aligned addresses, extents of any size."""
     arrays = frozenset(i for i, p in enumerate(signature.parameters) if p.kind in ("view", "buffer"))
-    return Layout(ones=frozenset(signature.last_strides()), aligned=arrays)
+    small = all(fact.width is not Width.LONG for fact in signature.facts)
+    return Layout(small=small, ones=frozenset(signature.last_strides()), aligned=arrays)
 
 
 def specialised(text: str, signature: Signature, layout: Layout) -> str:

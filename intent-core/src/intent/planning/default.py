@@ -94,7 +94,7 @@ class _Planner:
         return fitted(legal(made, self.analysis, self.capabilities), self.analysis, self.whole, self.table)
 
     def _know_pages(self) -> None:
-        """Guard how long pages of rows are where the target reads whole ones."""
+        """Guard how long pages of rows are where the target makes use of it."""
         for e in page_sizes(self.analysis.kernel) if self.table.pages and self.extents else ():
             size = self._size(e)
             if size >= self.table.pages and size == power_of_two(size):

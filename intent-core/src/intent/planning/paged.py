@@ -2,7 +2,7 @@
 
     page, place = t // S, t % S
 
-Where rows stand in pages, a target may read whole pages at once if it knows how long they are.
+Where rows stand in pages, a target may read a page's number once, and not once a row, if it knows how long pages are.
 """
 
 from __future__ import annotations

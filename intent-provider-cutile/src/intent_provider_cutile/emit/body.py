@@ -77,8 +77,6 @@ class Context:
     """Name and definition of each view that is read or written in whole tiles."""
     slices: dict[tuple[str, int, int], str] = field(default_factory=dict)
     """Name of the slice of a view along an axis at the rows of a coordinate, by its id."""
-    pages: dict[tuple[int, int, int], str] = field(default_factory=dict)
-    """Name of the numbers of pages, by their region, coordinate and validity."""
     settings: dict[str, int] = field(default_factory=dict)
     """What the compiler should be told where the plan says nothing."""
 
@@ -144,8 +142,6 @@ class Body(python.Body[Context]):
             self._alloc(op.buffer, op.span)
         elif isinstance(op, Fence):
             pass  # the compiler keeps the order of one block's accesses to one array by tokens of its own
-        elif isinstance(op, Load) and (pages := self.context.boxes.pages.get(id(op))) is not None:
-            steps.load(self, op, pages)
         elif isinstance(op, Load) and (stepped := self.context.boxes.stepped.get(id(op))) is not None:
             steps.shared(self, op, stepped)
         elif isinstance(op, Load | Store) and (box := self.context.boxes.of(op)) is not None:

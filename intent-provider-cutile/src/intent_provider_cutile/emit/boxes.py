@@ -28,8 +28,8 @@ from intent.physical import (
 )
 from intent.physical.walk import operands_of, walk
 from intent_provider_cutile.emit.contract import layout_of
-from intent_provider_cutile.emit.pages import Pages, Stepped, pages_of
 from intent_provider_cutile.emit.runs import Run, runs_of
+from intent_provider_cutile.emit.stepped import Stepped, stepped_of
 
 _KEEP_MULTIPLES = frozenset({"add", "sub", "neg", "minimum", "maximum"})
 """Functions whose result is a multiple of what divides all operands."""
@@ -78,8 +78,6 @@ class Boxes:
         products = any(isinstance(op, Contract) and layout_of(op) is not None for op in ops)
         self.runs: dict[int, Run] = {}
         """Runs whose accesses are boxes, by the Python identity of their regions."""
-        self.pages: dict[int, Pages] = {}
-        """Reads of whole pages, by the Python identity of their operations."""
         self.stepped: dict[int, Stepped] = {}
         """Reads of which several lanes share an element."""
         if wanted and products:
@@ -94,7 +92,7 @@ class Boxes:
             if all(box is not None for _, box in boxes):
                 self.runs[id(run.region)] = run
                 self._found.update((id(op), box) for op, box in boxes if box is not None)
-        self.pages, self.stepped = pages_of(program, self.defined, self._divides)
+        self.stepped = stepped_of(program, self.defined, self._divides)
         found = ((op, self._box(op, None)) for op in ops if id(op) not in self._found)
         self._found.update({id(op): box for op, box in found if box is not None})
 
@@ -104,14 +102,9 @@ class Boxes:
 
     def operands(self, op: Op) -> Iterator[Fragment]:
         """What the text of an operation reads: of a box only the bases, not the coordinates."""
-        pages = self.pages.get(id(op))
-        if pages is not None and isinstance(op, Load):
-            # Two uses give what the numbers of pages are computed from a name.
-            yield from (*pages.scalars, *pages.scalars, *pages.lanes)
-            yield from (c for c in op.coordinates if not c.dims)
-            return
         stepped = self.stepped.get(id(op))
         if stepped is not None:
+            # Two uses give what elements are found by a name.
             yield from (*stepped.scalars, *stepped.scalars, *stepped.lanes)
             return
         box = self.of(op)

@@ -12,6 +12,7 @@ from intent.physical import Program, Region, ScalarParam
 from intent.provider.emission import Bounds, Namer, Usage, Width
 from intent.provider.emission.python import Prec, Value, Writer, definition, write_segments
 from intent.types.dtypes import INDEX
+from intent.types.extent import const
 from intent_provider_cutile import prelude
 from intent_provider_cutile.emit.ahead import moved_ahead
 from intent_provider_cutile.emit.body import Body, Context
@@ -70,6 +71,9 @@ class KernelEmitter:
     def emit(self) -> Emitted:
         """The complete file."""
         body = Writer(1)
+        if self._context.boxes.runs:
+            # tileiras 13.4 dies of bulk copies from slices that sums across lanes find; by 64 bits it makes none.
+            self._bounds.require(const(1 << 31))
         pid = Value(text=self._namer.fresh("pid"), prec=Prec.ATOM, dtype=INDEX, width=Width.INDEX)
         self._context.program_id = pid
         write_segments(

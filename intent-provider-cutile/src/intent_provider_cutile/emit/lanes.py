@@ -24,11 +24,6 @@ class Lanes:
     divides: Callable[[int, Fragment], bool]
     ahead: frozenset[int]
 
-    def lane(self, value: Fragment) -> Dim | None:
-        """The dim of which a value is the lanes' numbers."""
-        op = self.origin(value)
-        return op.dim if isinstance(op, Lane) else None
-
     def origin(self, value: Fragment) -> Op | None:
         """What makes a value, broadcasts apart."""
         op = self.defined.get(value.id)

@@ -15,15 +15,7 @@ from intent_provider_cutile.emulate.collectives import COLLECTIVES
 from intent_provider_cutile.emulate.dtypes import ALL, INT32, TileTypeError
 from intent_provider_cutile.emulate.functions import FUNCTIONS, ranged
 from intent_provider_cutile.emulate.tile import Tile
-from intent_provider_cutile.emulate.tiled import (
-    PaddingMode,
-    Slice,
-    TiledArray,
-    assume_divisible_by,
-    load,
-    load_advanced_indexing,
-    store,
-)
+from intent_provider_cutile.emulate.tiled import PaddingMode, TiledArray, assume_divisible_by, load, store
 
 
 class MemoryOrder(Enum):
@@ -60,7 +52,7 @@ class Language:
             **ALL, **FUNCTIONS, **COLLECTIVES, MemoryOrder=MemoryOrder, MemoryScope=MemoryScope,
             RoundingMode=RoundingMode, PaddingMode=PaddingMode, Constant=Constant, IndexedWithInt64=object,
             ScalarInt64=int, bid=self._bid, kernel=_kernel, Array=TiledArray, load=load, store=store,
-            Slice=Slice, load_advanced_indexing=load_advanced_indexing, assume_divisible_by=assume_divisible_by,
+            assume_divisible_by=assume_divisible_by,
         )  # fmt: skip
 
     def namespace(self, name: str) -> dict[str, Any]:

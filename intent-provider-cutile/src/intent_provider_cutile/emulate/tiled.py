@@ -96,41 +96,6 @@ def load(
     return array.memory.load_offset(offset, mask=inside, padding_value=0)
 
 
-class Slice:
-    """Elements of an axis from one on."""
-
-    def __init__(self, start: Tile | int, length: int, /) -> None:
-        self.start, self.length = _number(start), length
-
-
-def load_advanced_indexing(
-    array: TiledArray,
-    indices: Sequence[Tile | Slice],
-    /,
-    *,
-    padding_mode: PaddingMode = PaddingMode.UNDETERMINED,
-) -> Tile:
-    """Slices of an array at several places of one axis; what is outside is zero."""
-    sparse = [k for k, index in enumerate(indices) if isinstance(index, Tile)]
-    if len(indices) != len(array.shape) or len(sparse) != 1 or padding_mode is not PaddingMode.ZERO:
-        raise TileTypeError("one axis has a tile of indices, the others slices, and zeros are outside")
-    offset, inside = np.asarray(array.first, np.int64), np.asarray(True)
-    for axis, index in enumerate(indices):
-        if isinstance(index, Tile):
-            if index.dtype.kind != "int" or len(index.shape) != 1:
-                raise TileTypeError(f"indices of {index.dtype.name}{index.shape}")
-            where = index.data.astype(np.int64)
-        else:
-            (length,) = check_shape((index.length,))
-            where = index.start + np.arange(length)
-        along = [1] * len(indices)
-        along[axis] = len(where)
-        where = where.reshape(along)
-        offset = offset + where * array.strides[axis]
-        inside = inside & (where >= 0) & (where < array.shape[axis])
-    return array.memory.load_offset(Tile(offset, INT64), mask=Tile(inside, BOOL), padding_value=0)
-
-
 def store(array: TiledArray, index: Index, tile: Tile, /) -> None:
     """Write what of one tile is in the array."""
     offset, inside = array.places(index, tile.shape)
