@@ -160,6 +160,8 @@ KEPT: Final[dict[str, Form]] = {
     "1 where there is nothing": lambda r: silent(r, zero=1.0),
     "as an integer": around(lambda r, e: r.cast(r.cast(r.op("mul", e, 1.0), I32), F32)),
     "as an integer between": around(lambda r, e: r.cast(r.cast(e, I32), F32)),
+    "a product and 0": around(lambda r, e: r.op("fma", r.w, e, 0.0)),
+    "two roots": lambda r: (r.op("sqrt", r.gap(r.a, r.p)), r.op("sqrt", r.gap(r.p, r.c))),
     "beside 1": around(lambda r, e: r.op("select", r.keep, e, 1.0)),
     "guarded by infinity": lambda r: guarded(r, instead=-INF),
     "guarded by what is read": lambda r: guarded(r, instead=r.other),

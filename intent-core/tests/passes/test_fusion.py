@@ -268,6 +268,7 @@ FUSED: Final[dict[str, Program]] = {
     "beside a read of all": handed_over(FILLED, put(Y, summed(taken(HELD, 6), taken(X)), 6)),
     "beside a write elsewhere": handed_over(both(FILLED, put(Z, taken(X))), put(Y, taken(HELD))),
     "fenced within": handed_over(FILLED, both(lambda b, _: b.fence(Y), put(Y, taken(HELD)))),
+    "with a fence of other memory between": handed_over(FILLED, put(Y, taken(HELD)), lambda b: b.fence(Z)),
     "with a value between": handed_over(FILLED, put(Y, taken(HELD)), lambda b: b.fence(X)),
 }
 APART: Final[dict[str, Program]] = {
