@@ -358,7 +358,11 @@ def on_top(b: Builder, weights: Fragment, at: Fragment) -> Fragment:
 
 
 def largest(b: Builder, weights: Fragment, at: Fragment) -> Fragment:
-    return b.broadcast(b.reduce(weights, L, kind="max"), R, C)
+    return b.reduce(weights, L, kind="max")
+
+
+def summed(b: Builder, weights: Fragment, at: Fragment) -> Fragment:
+    return b.reduce(weights, L)
 
 
 def fold(*, total: Part = weighed, joined: str = "add", times: str = "mul") -> Program:
@@ -377,9 +381,10 @@ def fold(*, total: Part = weighed, joined: str = "add", times: str = "mul") -> P
         return top, b.op(joined, b.op("mul", held, before), b.op(times, found, after))
 
     def body(_: Fragment) -> None:
-        least, nothing = (b.broadcast(b.constant(v, F32), *d) for v, d in ((-100.0, (R,)), (0.0, (R, C))))
+        dims = (R,) if total in (summed, largest) else (R, C)
+        least, nothing = (b.broadcast(b.constant(v, F32), *d) for v, d in ((-100.0, (R,)), (0.0, dims)))
         _, held = b.loop(*map(b.constant, (0, 8, 4)), [least, nothing], step)
-        b.store(OUT, [b.lane(R), b.lane(C)], held)
+        b.store(OUT, [b.lane(R), b.lane(C)], b.broadcast(held, R, C))
 
     program = b.program("fold", [ROWS, COLUMNS, OUT], b.segment([("one", 1, 1)], body))
 
@@ -389,8 +394,9 @@ def fold(*, total: Part = weighed, joined: str = "add", times: str = "mul") -> P
     return map_operations(program, as_fold)
 
 
-def test_a_fold_by_hand_is_absorbed(run, rng):
-    program = fold()
+@pytest.mark.parametrize("total", [weighed, summed])
+def test_a_fold_by_hand_is_absorbed(total, run, rng):
+    program = fold(total=total)
     new = absorption(program, Permissions())
     assert new is not program
     verify(new)

@@ -161,6 +161,12 @@ KEPT: Final[dict[str, Form]] = {
     "as an integer": around(lambda r, e: r.cast(r.cast(r.op("mul", e, 1.0), I32), F32)),
     "as an integer between": around(lambda r, e: r.cast(r.cast(e, I32), F32)),
     "a product and 0": around(lambda r, e: r.op("fma", r.w, e, 0.0)),
+    "of a sum and a product": lambda r: (
+        r.op("exp", r.op("add", r.gap(r.a, r.p), r.w)), r.op("exp", r.op("mul", r.gap(r.p, r.c), r.w))
+    ),
+    "of a product and a sum": lambda r: (
+        r.op("exp", r.op("mul", r.gap(r.a, r.p), r.w)), r.op("exp", r.op("add", r.gap(r.p, r.c), r.w))
+    ),
     "two roots": lambda r: (r.op("sqrt", r.gap(r.a, r.p)), r.op("sqrt", r.gap(r.p, r.c))),
     "beside 1": around(lambda r, e: r.op("select", r.keep, e, 1.0)),
     "guarded by infinity": lambda r: guarded(r, instead=-INF),

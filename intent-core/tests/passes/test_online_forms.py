@@ -7,6 +7,7 @@ The programs are made by hand: two rows of eight members in two blocks, a maximu
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -14,8 +15,10 @@ import pytest
 
 from intent.passes import Permissions
 from intent.passes.online import online
-from intent.physical import Dim, Fragment, Program, View
+from intent.passes.rewriting import map_operations
+from intent.physical import Dim, Fragment, Loop, Op, Program, View
 from intent.physical.verify import verify
+from intent.physical.walk import walk
 from intent.types.dtypes import F32, F64, I32
 from intent_testkit.programs.builder import Builder, view
 
@@ -403,3 +406,17 @@ def test_inside_of_a_walk_that_adds_up_what_comes_out(run, rng, relaxed):
     params = [X, W, V, FLAG, SEEN, *OUT.values(), SECOND, THIRD]
     program = r.program("nested", params, r.segment([("one", 1, 1)], body))
     assert checked(program, run, rng, relaxed)
+
+
+@pytest.mark.parametrize("depth", [0, 1])
+def test_folds_are_no_parts_of_a_normalisation(depth, run, rng, relaxed):
+    """What a fold's loop carries is its author's business."""
+    program = form()
+    loops = [op for segment in program.segments for op in walk(segment.body) if isinstance(op, Loop)]
+
+    def change(op: Op) -> Op:
+        return (
+            replace(op, summary=op.body.yields) if isinstance(op, Loop) and op.id == loops[depth].id else op
+        )
+
+    assert online(map_operations(program, change), relaxed) == map_operations(program, change)
