@@ -315,6 +315,11 @@ LEFT: Final[dict[str, dict[str, Any]]] = {
     "of two bases": {"add": adding(lambda r: r.op("add", r.e(), r.e("exp2")))},
     "of two scales": {"add": adding(lambda r: r.op("add", r.e(), r.op("exp", r.op("mul", r.gap(), 0.5))))},
     "of two exactnesses": {"add": adding(lambda r: r.op("add", r.e(), r.e(approximate=True)))},
+    "the product of a slice": {
+        "add": adding(lambda r: r.reduce(r.e(), L, kind="prod")), "sums": (R,), "total": lambda _, t: t,
+    },
+    "moved by a constant": {"add": adding(lambda r: r.op("exp", r.op("add", r.gap(), 0.25)))},
+    "of a sum": {"add": adding(lambda r: r.op("exp", r.op("add", r.x(), r.m)))},
     "a product and 0": {"add": adding(lambda r: r.op("fma", r.w(), r.e(), 0.0))},
     "a root": {"add": adding(lambda r: r.op("sqrt", r.op("abs", r.gap())))},
     "of a root": {"add": adding(lambda r: r.op("sqrt", r.gap()))},

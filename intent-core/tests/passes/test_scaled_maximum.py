@@ -59,6 +59,16 @@ def summed(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M",)]):
 
 
 @intent.kernel
+def moved(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M",)]):
+    y[...] = I.reduce.max(x[...] + 0.3, axis=1)
+
+
+@intent.kernel
+def divided(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M",)]):
+    y[...] = I.reduce.max(x[...] / 0.3, axis=1)
+
+
+@intent.kernel
 def beside_zero(x: I.In[I.f32, ("M", "N")], y: I.Out[I.f32, ("M", "N")]):
     keep = I.indices(I.domain(0, x.shape[1]))[None, :] % 3 != 0
     y[...] = I.select(keep, x[...] * 0.3, 0.0) - I.reduce.max(x[...], axis=1)[:, None]
@@ -119,7 +129,7 @@ def test_the_products_that_are_left_have_one_use(constructed):
     assert len(uses) == len(set(uses)) == 1
 
 
-@pytest.mark.parametrize("kernel", [turned, by_column, of_integers, summed, beside_zero])
+@pytest.mark.parametrize("kernel", [turned, by_column, of_integers, summed, moved, divided, beside_zero])
 def test_other_factors_stay(kernel, constructed):
     program, _ = constructed(kernel, {})
     assert scaled_maximum(program) is program

@@ -12,6 +12,7 @@ _NAMES: Final = "names of buffers and axes, and words of an error: for people"
 _CLASSES: Final = "classes name entries of plans; elements are found by their coordinates"
 _BORDER: Final = "both forms are as exact where they meet"
 _DRAWN: Final = "no number that is drawn is exactly 1/2"
+_CHOICE: Final = "no other function has a truth value and two numbers"
 _ZERO: Final = "zeros are set apart"
 _ALONE: Final = "nothing else is in sight there"
 _ONE_DTYPE: Final = "both operands of a product have one dtype"
@@ -95,6 +96,11 @@ KNOWN: Final[dict[str, str]] = EMITTED | {
     "passes.ranges:Ranges._bound:blur-bound:0": "no term has the factor 0",
     "passes.ranges:Ranges._bound:blur-bound:2": "no term has the factor 0",
     "passes.ranges:Ranges._tame:blur-bound:1": "no place has 32 bits",
+    "passes.forms:running:forget-part:2": "a product with the carry is proportional to nothing",
+    "passes.forms:finite_instead:forget-part:0": _CHOICE,
+    "passes.exponents:Exponents._factor:forget-part:1": _CHOICE,
+    "passes.exponents:Exponents._maximum_of:forget-part:2": _CHOICE,
+    "passes.normalisation:same_under:forget-part:1": _CHOICE,
     "planning.tiles:tile_of:other-side:0": _ONE_DTYPE,
     "planning.tiles:tile_of:other-side:1": _ONE_DTYPE,
     "planning.tiles:narrow:other-side:0": _ONE_DTYPE,
