@@ -28,7 +28,7 @@ PLANS: Final = PlanTable(
     warps="num_worker_warps",
     warp_counts=(4, 8),
     matrix=(
-        # Rows that begin anywhere, as tiles of a slice: four warps reach 171 TFLOP/s, eight 441, by 256 rows 471 to 549.
+        # Rows that begin anywhere, as tiles of a slice: four warps 171 TFLOP/s, eight 441, by 256 rows 471 to 549.
         MatrixTile(rows=256, bits=16, least=256, counted=True, knobs=settings(num_worker_warps=8)),
         MatrixTile(bits=16, counted=True, knobs=settings(num_worker_warps=8)),
         MatrixTile(bits=16, tiles=132, counted=False, knobs=settings(occupancy=2)),
