@@ -180,14 +180,16 @@ class Products(Builder):
         return self.walk(self.zero(), lambda _, carry: step(carry))
 
 
-def program_of(make: Callable[[Products, Fragment], Fragment], *, late: bool = False) -> Program:
+def program_of(
+    make: Callable[[Products, Fragment], Fragment], *, late: bool = False, fn: str = "add"
+) -> Program:
     """What ``make`` gives and something that is read before it, or behind it, are added."""
     b = Products()
 
     def body(_: Fragment) -> None:
         early = b.start()
         made = make(b, early)
-        total = b.op("add", made, b.op("abs", early)) if late else b.op("add", early, made)
+        total = b.op(fn, made, b.op("abs", early)) if late else b.op(fn, early, made)
         b.store(Y, [b.lane(R), b.lane(C)], total)
 
     return b.program("products", [A, V, S, Y], b.segment([("one", 1, 1)], body))
@@ -223,6 +225,8 @@ KEPT = {
             lambda carry: b.walk(carry, lambda i, inner: b.product(i, b.op("mul", inner, 2.0)))
         )
     ),
+    "multiplied": program_of(lambda b, _: b.accumulated(), fn="mul"),
+    "subtracted": program_of(lambda b, _: b.product(b.constant(0)), fn="sub"),
     "squared": program_of(lambda b, _: b.op("mul", *[b.accumulated()] * 2)),
     "no product": program_of(lambda b, _: b.op("abs", b.product(b.constant(0)))),
     "a fold": folded(program_of(lambda b, _: b.accumulated()), 0),
