@@ -19,7 +19,7 @@ from intent_testkit.suite import compile_case
 PROVIDER = plugin.intent_provider()
 STEP = 1 if os.environ.get("INTENT_CUPY_BUILD") == "all" else 8
 ELF = b"\x7fELF"
-HUGE = {"until_converged"}
+HUGE = {"carried_diagonal", "until_converged"}
 """Cases whose plan for extents of any size keeps 2**20 lanes in one fragment: a compiler takes minutes to unroll them.
 
 Conformance runs them under the plans for the extents it has.
