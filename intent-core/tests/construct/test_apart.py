@@ -52,6 +52,18 @@ def twice(x: I.In[I.f32, ("N",)], offsets: I.In[I.i32, ("P",)], y: I.InOut[I.f32
 
 
 @intent.kernel
+def twice_beside_once(
+    x: I.In[I.f32, ("N",)], offsets: I.In[I.i32, ("P",)], y: I.InOut[I.f32, ("M",)], z: I.InOut[I.f32, ("N",)]
+):
+    axis = I.domain(0, x.shape[0])
+    for g in I.parallel(I.domain(0, offsets.shape[0] - 1)):
+        span = axis[I.cast(offsets[g], I.index) : I.cast(offsets[g + 1], I.index)]
+        y[span] = 2.0 * x[span]
+        y[I.indices(span) + 1] = 3.0 * x[span]
+        z[span] = x[span]
+
+
+@intent.kernel
 def shifted(x: I.In[I.f32, ("N",)], offsets: I.In[I.i32, ("P",)], y: I.InOut[I.f32, ("M",)]):
     axis = I.domain(0, x.shape[0])
     for g in I.parallel(I.domain(0, offsets.shape[0] - 1)):
@@ -124,6 +136,7 @@ def test_stores_that_need_the_whole_reduction_are_for_the_last_instance(rng):
     [
         (in_place, "read what the others write|no reduction walks"),
         (twice, "another part of an earlier store"),
+        (twice_beside_once, "another part of an earlier store"),
         (shifted, "does not run along|no reduction walks"),
         (weighted, "does not run along span"),
     ],

@@ -19,6 +19,7 @@ from intent.types.extent import (
     ceildiv,
     const,
     dyn,
+    floordiv,
     maximum,
     minimum,
     scalar,
@@ -63,6 +64,7 @@ def bounds() -> UpperBounds:
         (N - AT_MOST, None),
         (AT_LEAST * minimum(ANY, 4), None),
         (S * BETWEEN, None),
+        (floordiv(AT_MOST, S), None),
     ],
 )
 def test_what_an_extent_cannot_exceed(bounds: UpperBounds, extent: Extent, bound: Extent | None) -> None:

@@ -81,3 +81,20 @@ def doubled(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",)]):
 def test_an_axis_of_the_group_is_not_refused() -> None:
     (group,) = analyze(lower(doubled)).groups
     assert (len(group.axes), group.refused) == (1, ())
+
+
+@intent.kernel
+def scaled_alike(
+    scale: I.f32,
+    x: I.In[I.f32, ("N",)],
+    w: I.In[I.f32, ("N",)],
+    y: I.Out[I.f32, ("N",)],
+    z: I.Out[I.f32, ("N",)],
+):
+    by = I.exp(scale)
+    y[...] = x[...] * by
+    z[...] = w[...] * by
+
+
+def test_two_writes_that_share_a_number_stay_apart() -> None:
+    assert len(analyze(lower(scaled_alike)).groups) == 2
