@@ -17,6 +17,7 @@ from intent_provider_triton.build import compiled, default_layout
 from intent_provider_triton.emit import emit
 from intent_provider_triton.plugin import plugin
 from intent_testkit.kernels import attention as kernels
+from intent_testkit.kernels import serving
 
 PROVIDER = plugin.intent_provider()
 RELAXED = intent.CompileOptions(numerics="relaxed_normalization")
@@ -131,3 +132,13 @@ def test_the_build_uses_matrix_units_and_keeps_values_in_registers(kind, head, r
     assert used is not None
     assert int(used[1]) <= 255
     assert int(used[2]) <= spilled
+
+
+def test_keys_in_pages_of_a_known_length_take_no_division():
+    extents = {"B": 16, "G": 8, "R": 4, "D": 128, "P": 64, "S": 16, "L": 8}
+    plan = default_plan(analyze(lower(serving.paged_decode)), PROVIDER.capabilities, extents)
+    (loop,) = bodies(intent.compile(serving.paged_decode, PROVIDER, plan=plan).source)[:1]
+    assert ">> 4" in loop
+    assert "& 15" in loop
+    assert "//" not in loop
+    assert "_floor" not in loop

@@ -50,6 +50,8 @@ PLANS: Final = PlanTable(
         Sized(lanes=8192, knobs=settings(num_warps=8)),
         Sized(lanes=32768, knobs=settings(num_warps=32)),
     ),
+    # Keys in pages: with a length that is known their places are shifts, in 64 bits, and not divisions that floor.
+    pages=8,
     ragged=Sized(lanes=128, knobs=settings(num_warps=1)),
     resident=16384,
     # Masks of 16 elements a thread take more registers than there are: f32 rows of 12345 at 2.3 TB/s, walked at 3.0.
