@@ -6,6 +6,7 @@ import cupy_kernels as kernels
 import pytest
 
 from intent_provider_cupy.emit import emit
+from intent_testkit.kernels import serving
 
 
 def plan_of(kernel, **extents):
@@ -38,3 +39,9 @@ def test_rows_that_are_kept_fit_the_device():
     program = kernels.compiled(kernels.softmax, {"M": 64, "N": 131072}).program
     assert emit(program).signature.shared_bytes > 160 * 1024
     assert emit(program, 100 * 1024).signature.shared_bytes <= 100 * 1024
+
+
+def test_states_are_scanned_in_longer_slices_than_registers_would_hold():
+    instance, inner, _ = plan_of(serving.linear_attention_heads, H=64, T=4096, D=64, E=64)
+    assert instance == [1, 32]
+    assert inner["axis_T"] == 32

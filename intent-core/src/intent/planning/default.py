@@ -296,9 +296,9 @@ class _Planner:
             blocks[axis.label] = block
             self._divide(axis.extent, block)
         for label in sorted(walked & inner.keys()):
-            # Multiply-adds hold their operands in registers, and longer slices are more of them.
+            # Where multiply-adds hold their operands in registers, longer slices are more of them.
             if inner[label].mode == "serial" and self._multiply_adds(products):
-                inner[label] = serial(min(STATE_LEAST, inner[label].size))
+                inner[label] = serial(min(self.table.state_slice, inner[label].size))
                 self._divide(self.analysis.inner[label].extent, inner[label].size)
         instance = tuple((a.label, blocks[a.label]) for a in group.axes if a.label in blocks)
         return GroupPlan(instance=instance, inner=tuple(inner.items()))

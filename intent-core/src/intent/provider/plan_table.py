@@ -105,6 +105,7 @@ class PlanTable:
     ``cached``: bytes of a product's right operand up to which tiles are walked row by row, not in groups of rows.
     ``states``: instances among which f32 matrices that instances hold, such as states of a scan, are shared out at
     least, and ``state_knobs`` their settings where they are made of bf16 parts (None: the tile's).
+    ``state_slice``: longest slice of a scan of states whose products are multiply-adds.
     ``pages``: rows of a page from which plans guard how long pages are (0: never).
     ``short_rows``: elements that short rows have together. ``pointwise_bytes``: of the widest array in a pointwise
     instance. ``square``: rows and columns of an instance that transposes, ``narrow_square``: of elements of at most
@@ -134,6 +135,7 @@ class PlanTable:
     shared_peel: bool = True
     pages: int = 0
     states: int = 128
+    state_slice: int = 16
     state_knobs: Knobs | None = None
     short_rows: int = 2048
     pointwise_bytes: int = 4096
