@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from intent.physical import (
-    Broadcast,
     Constant,
     Contract,
     Dim,
@@ -28,6 +27,7 @@ from intent.physical import (
 )
 from intent.physical.walk import operands_of, walk
 from intent_provider_cutile.emit.contract import layout_of
+from intent_provider_cutile.emit.lanes import Lanes, constant, origin
 from intent_provider_cutile.emit.runs import Run, runs_of
 from intent_provider_cutile.emit.stepped import Stepped, stepped_of
 
@@ -68,9 +68,12 @@ class Box:
 
 
 class Boxes:
-    """The boxes of a program; with ``wanted`` false there are none."""
+    """The boxes of a program; with ``wanted`` false there are none.
 
-    def __init__(self, program: Program, *, wanted: bool) -> None:
+    ``ahead``: reads that the compiler may move out of their loops.
+    """
+
+    def __init__(self, program: Program, ahead: frozenset[int], *, wanted: bool) -> None:
         ops = [op for segment in program.segments for op in walk(segment.body)]
         self.defined = {result.id: op for op in ops for result in op.results}
         self._found: dict[int, Box] = {}
@@ -81,9 +84,9 @@ class Boxes:
         self.stepped: dict[int, Stepped] = {}
         """Reads of which several lanes share an element."""
         if wanted and products:
-            self._make(program, ops)
+            self._make(program, ops, ahead)
 
-    def _make(self, program: Program, ops: Sequence[Op]) -> None:
+    def _make(self, program: Program, ops: Sequence[Op], ahead: frozenset[int]) -> None:
         for run in runs_of(program, self.defined):
             accesses = [
                 op for op in walk(run.region) if isinstance(op, Load | Store) and run.axis(op) is not None
@@ -92,7 +95,7 @@ class Boxes:
             if all(box is not None for _, box in boxes):
                 self.runs[id(run.region)] = run
                 self._found.update((id(op), box) for op, box in boxes if box is not None)
-        self.stepped = stepped_of(program, self.defined, self._divides)
+        self.stepped = stepped_of(program, Lanes(defined=self.defined, divides=self._divides, ahead=ahead))
         found = ((op, self._box(op, None)) for op in ops if id(op) not in self._found)
         self._found.update({id(op): box for op, box in found if box is not None})
 
@@ -144,9 +147,7 @@ class Boxes:
     def _side(self, coordinate: Fragment) -> Side | None:
         if not coordinate.dims:
             return Side(dim=None, base=coordinate)
-        op = self.defined.get(coordinate.id)
-        while isinstance(op, Broadcast):
-            op = self.defined.get(op.value.id)
+        op = origin(self.defined, coordinate)
         if isinstance(op, Lane):
             return Side(dim=op.dim)
         if not isinstance(op, Pointwise) or op.fn != "add" or len(coordinate.dims) != 1:
@@ -164,16 +165,16 @@ class Boxes:
             return Side(dim=dim, plus=int(op.value) // dim.size)
         if isinstance(op, Pointwise) and op.fn == "mul":
             for block, factor in (op.operands, op.operands[::-1]):
-                k = self._constant(factor)
+                k = constant(self.defined, factor)
                 if k is not None and k % dim.size == 0:
                     return Side(dim=dim, base=block, times=k // dim.size)
         return Side(dim=dim, base=base, over=dim.size) if self._divides(dim.size, base) else None
 
     def _divides(self, size: int, value: Fragment) -> bool:
         """Whether a scalar is a multiple of ``size``: a product or a loop's index, as it shows in the program."""
-        constant = self._constant(value)
-        if constant is not None:
-            return constant % size == 0
+        number = constant(self.defined, value)
+        if number is not None:
+            return number % size == 0
         loop = self._loops.get(value.id)
         if loop is not None:
             return self._divides(size, loop.begin) and self._divides(size, loop.step)
@@ -183,7 +184,3 @@ class Boxes:
         if op.fn == "mul":
             return any(self._divides(size, operand) for operand in op.operands)
         return op.fn in _KEEP_MULTIPLES and all(self._divides(size, operand) for operand in op.operands)
-
-    def _constant(self, value: Fragment) -> int | None:
-        op = self.defined.get(value.id)
-        return int(op.value) if isinstance(op, Constant) and not value.dims else None

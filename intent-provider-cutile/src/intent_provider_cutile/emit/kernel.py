@@ -61,11 +61,12 @@ class KernelEmitter:
         self._builder.reserve(program)
         self._bounds = Bounds(signs_at_launch=False)
         extents = ExtentWriter(PROVIDER, self._builder.extent, self._scalar, self._bounds.require)
+        ahead = moved_ahead(program)
         self._context = Context(
             namer=self._namer, signature=self._builder, bounds=self._bounds, order=program.dims,
             scalars=self._scalars, need=self._need, extents=extents, combine=self._combine,
-            boxes=Boxes(program, wanted=tiles), latencies=latencies(program, dict(program.knobs).get("latency")),
-            ahead=moved_ahead(program), lonely=lonely(program),
+            boxes=Boxes(program, ahead, wanted=tiles), latencies=latencies(program, dict(program.knobs).get("latency")),
+            ahead=ahead, lonely=lonely(program),
         )  # fmt: skip
 
     def emit(self) -> Emitted:

@@ -12,6 +12,26 @@ LEAST = 8
 """Lanes that share an element from which it is worth reading it once."""
 
 
+def origin(defined: Mapping[int, Op], value: Fragment) -> Op | None:
+    """What makes a value, broadcasts apart."""
+    op = defined.get(value.id)
+    while isinstance(op, Broadcast):
+        op = defined.get(op.value.id)
+    return op
+
+
+def constant(defined: Mapping[int, Op], value: Fragment) -> int | None:
+    """The number that a scalar is."""
+    op = defined.get(value.id)
+    return int(op.value) if isinstance(op, Constant) and not value.dims else None
+
+
+def leaves_zeros(defined: Mapping[int, Op], op: Load) -> bool:
+    """Whether lanes without an element are zero."""
+    fill = defined.get(op.fill.id) if op.fill is not None else None
+    return op.fill is None or (isinstance(fill, Constant) and fill.value == 0)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Lanes:
     """Answers about the values of a program.
@@ -24,26 +44,9 @@ class Lanes:
     divides: Callable[[int, Fragment], bool]
     ahead: frozenset[int]
 
-    def origin(self, value: Fragment) -> Op | None:
-        """What makes a value, broadcasts apart."""
-        op = self.defined.get(value.id)
-        while isinstance(op, Broadcast):
-            op = self.defined.get(op.value.id)
-        return op
-
-    def constant(self, value: Fragment) -> int | None:
-        """The number that a scalar is."""
-        op = self.defined.get(value.id)
-        return int(op.value) if isinstance(op, Constant) and not value.dims else None
-
-    def zero(self, op: Load) -> bool:
-        """Whether lanes without an element are zero."""
-        fill = self.defined.get(op.fill.id) if op.fill is not None else None
-        return op.fill is None or (isinstance(fill, Constant) and fill.value == 0)
-
     def addends(self, value: Fragment) -> tuple[Dim, list[Fragment]] | None:
         """A value that is the number of a lane plus scalars."""
-        op = self.origin(value)
+        op = origin(self.defined, value)
         if isinstance(op, Lane):
             return op.dim, []
         if not isinstance(op, Pointwise) or op.fn != "add":
@@ -72,25 +75,29 @@ class Lanes:
             return dim.size
         if value.dims != (dim,):
             return 0
-        op = self.origin(value)
+        op = origin(self.defined, value)
         if isinstance(op, Cast):
             return self.group(op.value, dim)
         if isinstance(op, Pointwise):
             if op.fn == "floordiv" and not op.operands[1].dims:
-                found = self.aligned(op.operands[0], self.constant(op.operands[1]))
+                found = self.aligned(op.operands[0], constant(self.defined, op.operands[1]))
                 if found is not None and found[0] == dim:
                     return found[1]
             return min(self.group(f, dim) for f in op.operands)
-        if isinstance(op, Load) and isinstance(op.source, View) and op.id not in self.ahead and self.zero(op):
+        if isinstance(op, Load) and self._known(op):
             size = min(self.group(f, dim) for f in op.coordinates)
             tests = self.conjuncts(op.valid) if op.valid is not None else ()
             even = all(self.group(t, dim) >= size or self.ends(t, dim) for t in tests)
             return size if even and size > 1 else 0
         return 1 if isinstance(op, Lane) else 0
 
+    def _known(self, op: Load) -> bool:
+        """Whether a read is of a view, stays where it is, and leaves zeros."""
+        return isinstance(op.source, View) and op.id not in self.ahead and leaves_zeros(self.defined, op)
+
     def conjuncts(self, test: Fragment) -> Iterator[Fragment]:
         """The conditions of which all must hold."""
-        op = self.origin(test)
+        op = origin(self.defined, test)
         if isinstance(op, Pointwise) and op.fn == "and":
             for operand in op.operands:
                 yield from self.conjuncts(operand)
@@ -99,7 +106,7 @@ class Lanes:
 
     def ends(self, test: Fragment, dim: Dim) -> bool:
         """Whether a condition that is false for a lane is false for all that follow."""
-        op = self.origin(test)
+        op = origin(self.defined, test)
         if not isinstance(op, Pointwise) or op.fn not in ("lt", "le", "gt", "ge"):
             return False
         low, high = op.operands if op.fn in ("lt", "le") else op.operands[::-1]
@@ -108,7 +115,7 @@ class Lanes:
 
     def loads(self, value: Fragment) -> Iterator[Load]:
         """The reads of lanes that a value is computed from."""
-        op = self.origin(value)
+        op = origin(self.defined, value)
         if isinstance(op, Load):
             yield op
         if isinstance(op, Load | Cast | Pointwise):
@@ -125,7 +132,7 @@ class Lanes:
         if dim not in value.dims:
             yield value
             return
-        op = self.origin(value)
+        op = origin(self.defined, value)
         if op is not None and not isinstance(op, Lane):
             for f in operands_of(op):
                 yield from self.scalars(f, dim)

@@ -16,7 +16,6 @@ from intent.physical import (
     Broadcast,
     BufferAlloc,
     Cast,
-    Constant,
     Contract,
     Dim,
     Fence,
@@ -35,6 +34,7 @@ from intent.physical import (
     Store,
 )
 from intent.physical.walk import operands_of, regions_of, walk
+from intent_provider_cutile.emit.lanes import leaves_zeros
 
 _COMPARISONS = frozenset({"lt", "le", "gt", "ge"})
 _EFFECTS = (Atomic, BufferAlloc, Fence, Store)
@@ -149,5 +149,4 @@ def _plain(op: Load | Store, run: Run, numbers: set[int], defined: Mapping[int, 
         return False
     if isinstance(op, Store):
         return op.value.id not in numbers
-    fill = defined.get(op.fill.id) if op.fill is not None else None
-    return op.fill is None or (isinstance(fill, Constant) and fill.value == 0)
+    return leaves_zeros(defined, op)

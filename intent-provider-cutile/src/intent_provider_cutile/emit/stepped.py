@@ -9,12 +9,10 @@ instead. A choice among a few scalars costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from intent.physical import Atomic, Dim, Fragment, Load, Op, Program, Region, Store
+from intent.physical import Atomic, Dim, Fragment, Load, Program, Region, Store
 from intent.physical.walk import operands_of, regions_of, walk
-from intent_provider_cutile.emit.ahead import moved_ahead
 from intent_provider_cutile.emit.lanes import LEAST, Lanes
 
 MOST = 16
@@ -73,10 +71,8 @@ class _Finder:
         )
 
 
-def stepped_of(
-    program: Program, defined: Mapping[int, Op], divides: Callable[[int, Fragment], bool]
-) -> dict[int, Stepped]:
+def stepped_of(program: Program, lanes: Lanes) -> dict[int, Stepped]:
     """All reads of which several lanes share an element, by the Python identity of their operations."""
-    finder = _Finder(program, Lanes(defined=defined, divides=divides, ahead=moved_ahead(program)))
+    finder = _Finder(program, lanes)
     reads = [op for segment in program.segments for op in walk(segment.body) if isinstance(op, Load)]
     return {id(op): found for op in reads if (found := finder.of(op)) is not None}

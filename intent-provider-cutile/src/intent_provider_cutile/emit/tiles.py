@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from intent.physical import Buffer, Load, Op, Store, View
@@ -44,7 +43,7 @@ def rows(body: Body, run: Run) -> None:
     ops = run.region.ops
     wanted = {run.valid.id, run.coordinate.id}
     ready = 1 + max(k for k, op in enumerate(ops) if any(r.id in wanted for r in op.results))
-    _write(body, ops[:ready])
+    body.operations(ops[:ready])
     accesses = [(op, box) for op in walk(run.region) if (box := body.context.boxes.of(op)) is not None]
     sliced = [(op, k) for op, box in accesses for k, side in enumerate(box.sides) if side.run]
     fresh, span = body.context.namer.fresh, ops[ready - 1].span
@@ -63,13 +62,7 @@ def rows(body: Body, run: Run) -> None:
             if key not in body.context.slices:
                 name = body.context.slices[key] = fresh(f"{source.name}_rows")
                 body.writer.line(f"{name} = {body.tiled(source)}.slice({axis}, {first}, {last})")
-        _write(body, ops[ready:])
-
-
-def _write(body: Body, ops: Sequence[Op]) -> None:
-    for op in ops:
-        if body.usage.live(op):
-            body.op(op)
+        body.operations(ops[ready:])
 
 
 def _resource(op: Op) -> View | Buffer:

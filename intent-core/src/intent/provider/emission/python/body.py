@@ -104,7 +104,11 @@ class Body(ABC, Generic[C]):
 
     def region(self, region: Region) -> None:
         """Write the live operations of the region in order."""
-        for op in region.ops:
+        self.operations(region.ops)
+
+    def operations(self, ops: Iterable[Op]) -> None:
+        """Write those of the operations that are live, in order."""
+        for op in ops:
             if self.usage.live(op):
                 self.op(op)
 
