@@ -57,8 +57,7 @@ def _float_literal(value: float, dtype: DType) -> Value:
         # By its bits: the conversion saturates.
         text = f"tl.full((), {0xFC if value < 0 else 0x7C}, tl.uint8).to({TYPES[dtype.name]}, bitcast=True)"
         return Value(text=text, prec=Prec.ATOM, dtype=dtype)
-    if dtype.bits == 8 and (value != 0 or math.copysign(1.0, value) < 0):
-        # Triton has no constants of these dtypes but zero.
+    if _by_way_of_f32(value, dtype):
         wide = typed(_float_literal(value, BY_NAME["f32"]))
         return Value(text=f"{wide.text}.to({TYPES[dtype.name]})", prec=Prec.ATOM, dtype=dtype)
     if math.isinf(value) or math.isnan(value):
@@ -72,6 +71,17 @@ def _float_literal(value: float, dtype: DType) -> Value:
         # Below the normal range a bare literal would be an f64 for Triton's functions.
         return Value(text=f"tl.full((), {text}, tl.float32)", prec=Prec.ATOM, dtype=dtype)
     return Value(text=text, prec=Prec.UNARY if value < 0 else Prec.ATOM, dtype=dtype, literal=True)
+
+
+def _by_way_of_f32(value: float, dtype: DType) -> bool:
+    """Whether Triton's own constant of this dtype is another number.
+
+    It has none of 8 bits, and writes those of bf16 with six decimals on their way to MLIR: 3e-7 becomes 0.
+    """
+    if dtype.bits == 8:
+        return value != 0 or math.copysign(1.0, value) < 0
+    bf16 = dtype.numpy.type
+    return dtype.name == "bf16" and math.isfinite(value) and bool(bf16(f"{value:.6f}") != bf16(value))
 
 
 def _shortest(value: float) -> str:

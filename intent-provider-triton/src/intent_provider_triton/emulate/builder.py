@@ -67,7 +67,10 @@ class Builder:
         if name.startswith("get_") and name.endswith("_ty") and name[4:-3] in _SCALARS:
             return lambda: Type(_SCALARS[name[4:-3]])
         if name.startswith("get_") and name[4:] in _CONSTANTS:
-            return lambda value: constant(value, Type(_CONSTANTS[name[4:]]))
+            kind = Type(_CONSTANTS[name[4:]])
+            if kind.name == "bf16":  # Triton's builder passes the number on as text of six decimals
+                return lambda value: constant(float(f"{np.float32(value):.6f}"), kind)
+            return lambda value: constant(value, kind)
         if name.startswith("create_") and name[7:] in arithmetic.ELEMENTWISE:
             return arithmetic.ELEMENTWISE[name[7:]]
         raise AttributeError(f"the emulation has no operation {name}")
