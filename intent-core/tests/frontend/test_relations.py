@@ -316,6 +316,37 @@ def test_every_loop_over_a_group_sees_its_members(run):
 
 
 @kernel
+def loops_over_members(
+    offsets: I.In[I.i32, ("P",)],
+    order: I.In[I.i32, ("N",)],
+    x: I.In[I.f32, ("M",)],
+    y: I.InOut[I.f32, ("M",)],
+    total: I.Out[I.i64, ("N",)],
+    own: I.Out[I.i64, ("N",)],
+):
+    outer, positions = I.domain(0, offsets.shape[0] - 1), I.domain(0, order.shape[0])
+    mapped = I.ragged(outer=outer, members=positions, offsets=offsets, indices=order)
+    plain = I.ragged(outer=outer, members=positions, offsets=offsets)
+    for g in I.parallel(outer):
+        rows = I.members(mapped[g])
+        for m in I.parallel(rows):
+            y[m] = x[m] * I.cast(g + 1, I.f32)
+        total[plain[g]] = I.cast(I.indices(rows), I.i64)
+        for o, m in I.enumerate(I.members(plain[g])):
+            own[m] = I.cast(o, I.i64)
+
+
+def test_members_are_a_region_too(run):
+    order = np.array([4, 0, 1, 2, 5], np.int32)
+    x, y = np.arange(1, 8, dtype=np.float32), np.zeros(7, np.float32)
+    total, own = np.zeros(5, np.int64), np.zeros(5, np.int64)
+    run(loops_over_members, np.array([0, 2, 2, 5], np.int32), order, x, y, total, own)
+    assert y.tolist() == [1, 6, 9, 0, 5, 18, 0]
+    assert total.tolist() == order.tolist()
+    assert own.tolist() == [0, 1, 0, 1, 2]
+
+
+@kernel
 def enumerated_nest(x: I.In[I.i32, ("M", "N")], y: I.InOut[I.i32, ("M", "N")]):
     rows, columns = I.domain(1, x.shape[0]), I.domain(0, x.shape[1])
     for (o, i), j in I.parallel((I.enumerate(rows), columns)):

@@ -12,7 +12,7 @@ from intent.frontend.normalise import Loop
 from intent.frontend.ordered import lower_for
 from intent.frontend.parallel import lower_parallel
 from intent.frontend.unrolled import lower_unrolled
-from intent.frontend.values import Domain, RaggedGroup, Tuple
+from intent.frontend.values import Domain, RaggedGroup, Tensor, Tuple
 from intent.frontend.whiles import lower_until, lower_while
 
 
@@ -41,6 +41,8 @@ def _dispatch(
         lower_while(lowering, stmt, until)
         return
     source = lowering.expression(stmt.iter)
+    if isinstance(source, Tensor) and source.region is not None:
+        source = source.region
     lowering.builder.span = lowering.span(stmt)
     if isinstance(source, Tuple) and not _is_nest(source):
         lower_unrolled(lowering, stmt, source, until)

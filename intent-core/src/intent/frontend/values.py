@@ -57,7 +57,8 @@ class Tensor(FrontValue):
     fixed-width integer, the intermediate polynomials with the dtype they were computed in; the polynomial is the
     value only where none of them wraps. ``weak``: the literals whose dtype is still open that this value comes from;
     it has the dtype of a literal without context and takes another where one is expected. ``again``: it comes from
-    literals alone, and this makes it with the dtype given.
+    literals alone, and this makes it with the dtype given. ``region``: these are all its members, from ``I.members``,
+    and a loop may run over them.
     """
 
     value: Value
@@ -65,6 +66,7 @@ class Tensor(FrontValue):
     ranges: tuple[tuple[Extent, DType], ...] = ()
     weak: tuple[WeakLiteral, ...] = ()
     again: Callable[[DType], Tensor] | None = None
+    region: Domain | RaggedGroup | None = None
 
     @property
     def dtype(self) -> DType:

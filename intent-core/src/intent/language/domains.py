@@ -85,5 +85,6 @@ def ragged(outer: Region, members: Region, offsets: Value, indices: Value = None
 def members(region: Region) -> Value:
     """The member coordinates of one group of a ragged relation, as an ``index`` tensor of rank one.
 
+    Loops, ``I.parallel``, ``I.enumerate`` and ``I.indices`` take them as they take the group itself.
     spec: logical-program 8
     """

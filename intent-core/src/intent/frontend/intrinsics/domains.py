@@ -34,7 +34,10 @@ def _parallel(call: Call) -> FrontValue:
 
 
 def _indices(call: Call) -> FrontValue:
-    """Source coordinates of a region; of a tuple of regions, a tuple."""
+    """Source coordinates of a region; of a tuple of regions, a tuple. Members are coordinates already."""
+    front = call.front("region")
+    if isinstance(front, Tensor) and front.region is not None:
+        return front
     return _per_region(call, "region", call.builder.indices)
 
 
@@ -56,6 +59,8 @@ def _per_region(
     """``of`` each region; ``mapped``: a group of a ragged relation stays one, so that a loop sees its members."""
 
     def component(front: FrontValue) -> FrontValue:
+        if isinstance(front, Tensor) and front.region is not None:
+            front = front.region
         region = front.positions if isinstance(front, RaggedGroup) else front
         if not isinstance(region, Domain):
             fix = _instead(call.text(parameter), front)
@@ -120,14 +125,14 @@ def _members(call: Call) -> FrontValue:
     """The positions of a group, or what the relation's mapping holds there."""
     region = call.front("region")
     if isinstance(region, Domain):
-        return call.builder.indices(region)
+        return replace(call.builder.indices(region), region=region)
     if not isinstance(region, RaggedGroup):
         text = call.text("region")
         group = (
             f"{text}[g]" if isinstance(region, Ragged) else f"groups[{text}], where groups = I.ragged(...)"
         )
         raise call.wrong_kind("region", "one group of a ragged relation", fix=f"pass {group}")
-    return call.builder.members(region)
+    return replace(call.builder.members(region), region=region)
 
 
 LOWERINGS: Final[dict[str, Lower]] = {
