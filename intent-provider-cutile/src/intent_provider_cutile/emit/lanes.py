@@ -23,7 +23,7 @@ def origin(defined: Mapping[int, Op], value: Fragment) -> Op | None:
 def constant(defined: Mapping[int, Op], value: Fragment) -> int | None:
     """The number that a scalar is."""
     op = defined.get(value.id)
-    return int(op.value) if isinstance(op, Constant) and not value.dims else None
+    return int(op.value) if isinstance(op, Constant) else None
 
 
 def leaves_zeros(defined: Mapping[int, Op], op: Load) -> bool:
@@ -52,44 +52,43 @@ class Lanes:
         if not isinstance(op, Pointwise) or op.fn != "add":
             return None
         for lanes, scalar in (op.operands, op.operands[::-1]):
-            found = self.addends(lanes) if lanes.dims and not scalar.dims else None
+            found = self.addends(lanes) if not scalar.dims else None
             if found is not None:
                 return found[0], [*found[1], scalar]
         return None
 
-    def aligned(self, value: Fragment, size: int | None) -> tuple[Dim, int] | None:
-        """The dim whose lanes a value counts, and how many of them at a time lie within a page of ``size``.
+    def aligned(self, value: Fragment, size: int | None) -> int | None:
+        """How many of the lanes that a value counts lie within a page of ``size`` at a time.
 
         That is a power of two, as the page is; pages may be longer than the dim.
         """
         found = self.addends(value)
-        if found is None or size is None or size < LEAST or size & (size - 1):
+        if found is None or not size or size & (size - 1):
             return None
         dim, scalars = found
         lanes = min(size, dim.size)
-        return (dim, lanes) if all(self.divides(lanes, f) for f in scalars) else None
+        return lanes if all(self.divides(lanes, f) for f in scalars) else None
 
     def group(self, value: Fragment, dim: Dim) -> int:
-        """Lanes of ``dim``, from each multiple of their number on, that share the value; 0 where nothing is known."""
+        """Lanes of ``dim``, from each multiple of their number on, that share the value; 1 where nothing is known."""
         if dim not in value.dims:
             return dim.size
         if value.dims != (dim,):
-            return 0
+            return 1
         op = origin(self.defined, value)
         if isinstance(op, Cast):
             return self.group(op.value, dim)
         if isinstance(op, Pointwise):
-            if op.fn == "floordiv" and not op.operands[1].dims:
-                found = self.aligned(op.operands[0], constant(self.defined, op.operands[1]))
-                if found is not None and found[0] == dim:
-                    return found[1]
+            if op.fn == "floordiv":
+                lanes = self.aligned(op.operands[0], constant(self.defined, op.operands[1]))
+                if lanes is not None:
+                    return lanes
             return min(self.group(f, dim) for f in op.operands)
         if isinstance(op, Load) and self._known(op):
             size = min(self.group(f, dim) for f in op.coordinates)
             tests = self.conjuncts(op.valid) if op.valid is not None else ()
-            even = all(self.group(t, dim) >= size or self.ends(t, dim) for t in tests)
-            return size if even and size > 1 else 0
-        return 1 if isinstance(op, Lane) else 0
+            return size if all(self.group(t, dim) >= size or self.ends(t) for t in tests) else 1
+        return 1
 
     def _known(self, op: Load) -> bool:
         """Whether a read is of a view, stays where it is, and leaves zeros."""
@@ -104,14 +103,13 @@ class Lanes:
         else:
             yield test
 
-    def ends(self, test: Fragment, dim: Dim) -> bool:
+    def ends(self, test: Fragment) -> bool:
         """Whether a condition that is false for a lane is false for all that follow."""
         op = origin(self.defined, test)
         if not isinstance(op, Pointwise) or op.fn not in ("lt", "le", "gt", "ge"):
             return False
         low, high = op.operands if op.fn in ("lt", "le") else op.operands[::-1]
-        found = self.addends(low) if not high.dims else None
-        return found is not None and found[0] == dim
+        return not high.dims and self.addends(low) is not None
 
     def loads(self, value: Fragment) -> Iterator[Load]:
         """The reads of lanes that a value is computed from."""
@@ -125,7 +123,7 @@ class Lanes:
     def uneven(self, load: Load, dim: Dim, size: int) -> list[Fragment]:
         """Conditions of a read that may hold for the first of ``size`` lanes only."""
         tests = self.conjuncts(load.valid) if load.valid is not None else ()
-        return [t for t in tests if dim in t.dims and self.group(t, dim) % size]
+        return [t for t in tests if self.group(t, dim) < size]
 
     def scalars(self, value: Fragment, dim: Dim) -> Iterator[Fragment]:
         """What a value is computed from besides lanes of ``dim``."""
@@ -133,6 +131,6 @@ class Lanes:
             yield value
             return
         op = origin(self.defined, value)
-        if op is not None and not isinstance(op, Lane):
-            for f in operands_of(op):
-                yield from self.scalars(f, dim)
+        assert op is not None, "a value that is handed on is not shared"
+        for f in operands_of(op):
+            yield from self.scalars(f, dim)

@@ -73,7 +73,7 @@ class _Lanes:
         return self._load(op)
 
     def _named(self, op: Pointwise, value: Value) -> Value:
-        name = self._body.context.namer.fresh(op.result.name or "t")
+        name = self._body.context.namer.fresh(op.result.name)
         self._body.writer.statement(f"{name} = {value.text}", op.span)
         return replace(value, text=name, prec=Prec.ATOM, refs=frozenset())
 
