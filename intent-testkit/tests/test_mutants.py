@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from intent.provider.registry import registry
-from intent_testkit.cases import BY_NAME
-from intent_testkit.mutants import Mutant, code, emitted, mutants_of
+from intent_testkit.cases import ALL, BY_NAME
+from intent_testkit.mutants import Mutant, code, mutants_of, watching_texts
 from intent_testkit.mutants.asked import watched_conditions
 from intent_testkit.mutants.campaign import drawn, outcomes
 from intent_testkit.mutants.decisions import DECISIONS
@@ -247,7 +247,7 @@ def test_code_that_has_run_already_is_not_replaced() -> None:
 
 def test_a_provider_that_spells_something_wrong_is_found() -> None:
     module = "intent_provider_triton.emit.access"
-    right = emitted.watch("triton", [module], every=60, tests=False)
+    right = watching_texts.watch("triton", [module], [case.name for case in ALL[::60]], tests=())
     reached = [m for m in mutants_of(module, DECISIONS) if right.cases(m)]
     wrong = next(m for m in reached if m.fault == "wrong-text" and m.place == "pointer_of")
     same = next(m for m in reached if m.fault == "flip-flag" and m.place == "load")

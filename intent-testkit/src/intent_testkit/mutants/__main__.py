@@ -11,12 +11,14 @@ import pkgutil
 import re
 import sys
 import time
+from collections.abc import Mapping
 from importlib import import_module
 from math import inf
 from pathlib import Path
 
 from intent.provider.registry import registry
-from intent_testkit.mutants import emitted
+from intent_testkit.cases import ALL
+from intent_testkit.mutants import watching_texts
 from intent_testkit.mutants.campaign import Known, drawn, outcomes
 from intent_testkit.mutants.decisions import DECISIONS
 from intent_testkit.mutants.mutant import Mutant
@@ -25,6 +27,7 @@ from intent_testkit.mutants.right import load
 from intent_testkit.mutants.rooms import ROOMS, Room
 from intent_testkit.mutants.sites import mutants_of
 from intent_testkit.mutants.tally import Tally
+from intent_testkit.mutants.tested import OPERATIONS
 from intent_testkit.mutants.trial import Constructed
 from intent_testkit.mutants.typed import told
 from intent_testkit.mutants.watching import watch
@@ -111,23 +114,35 @@ def _mutants(name: str, options: argparse.Namespace) -> list[Mutant]:
 
 def _right(name: str, options: argparse.Namespace) -> Known:
     if options.provider:
-        return emitted.watch(name, _modules(name), options.every, more=options.tests)
+        cases = [case.name for case in ALL[:: options.every]]
+        began = time.monotonic()
+        spelled = watching_texts.watch(
+            name, _modules(name), cases, (*OPERATIONS, *options.tests), jobs=options.jobs
+        )
+        _say_watched(began, len(cases))
+        _say_left_out(spelled.failing)
+        return spelled
     room: Room = ROOMS[name]
     kept = options.reach / f"{name}-{options.every}.json" if options.reach else None
     right = None if kept is None else load(kept)
     if right is None:
         began = time.monotonic()
         right = watch(room, _modules(name), options.every, options.jobs)
-        print(
-            f"watched {len(right.programs)} cases and the tests in {time.monotonic() - began:.0f} s",
-            flush=True,
-        )
+        _say_watched(began, len(right.programs))
         if kept is not None:
             kept.parent.mkdir(parents=True, exist_ok=True)
             right.save(kept)
-    for said in right.failing.values():
-        print(f"left out, it fails without any mutant: {said}", flush=True)
+    _say_left_out(right.failing)
     return Constructed(right=right, room=room, most=options.cases)
+
+
+def _say_watched(began: float, cases: int) -> None:
+    print(f"watched {cases} cases and the tests in {time.monotonic() - began:.0f} s", flush=True)
+
+
+def _say_left_out(failing: Mapping[str, str]) -> None:
+    for said in failing.values():
+        print(f"left out, it fails without any mutant: {said}", flush=True)
 
 
 def _modules(name: str) -> list[str]:

@@ -8,31 +8,23 @@ from __future__ import annotations
 import hashlib
 import resource
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final
 
-import numpy as np
-
 import intent
 from intent.construct import Plan
 from intent.diagnostics import CapabilityError, MissingToolkit
-from intent.passes import refine
-from intent.passes.expand import expand
 from intent.physical import Program
-from intent.provider.registry import registry
-from intent_testkit.cases import ALL
-from intent_testkit.cases.case import Case
-from intent_testkit.mutants.code import code_of, dearer_only, price, said, spelling, unordered
+from intent_testkit.mutants.code import code_of, dearer_only, price, said, unordered
 from intent_testkit.mutants.expense import together
 from intent_testkit.mutants.mutant import Mutant
 from intent_testkit.mutants.replacing import put_in
-from intent_testkit.mutants.right import file_of, telling_first
-from intent_testkit.mutants.tested import OPERATIONS, failure, watched
+from intent_testkit.mutants.right import Lines
+from intent_testkit.mutants.tested import failure
 from intent_testkit.mutants.trial import Outcome
-from intent_testkit.plans import Compiled, violated
-from intent_testkit.run import Point, run, variants
+from intent_testkit.run import Point, run
 from intent_testkit.suite import Suite
 
 TEXTS, EACH = 16, 2
@@ -69,7 +61,9 @@ class Emitted:
     programs: dict[str, list[Given]] = field(default_factory=dict)
     texts: dict[str, list[str]] = field(default_factory=dict)
     given: dict[str, list[Program]] = field(default_factory=dict)
-    lines: dict[str, dict[int, list[str]]] = field(default_factory=dict)
+    lines: Lines = field(default_factory=dict)
+    failing: dict[str, str] = field(default_factory=dict)
+    """What tests say that fail without any mutant; they are left out."""
 
     def cases(self, mutant: Mutant) -> list[str]:
         """The names of the cases that run the mutant's line or statement, the most telling first."""
@@ -164,76 +158,3 @@ def _digest(provider: str, program: Program) -> str:
     except CapabilityError as error:  # what a test expects
         text, begin = str(error), REFUSED
     return begin + hashlib.sha256(text.encode()).hexdigest()[:24]
-
-
-def watch(
-    provider: str, modules: Iterable[str], every: int = 1, *, tests: bool = True, more: Sequence[str] = ()
-) -> Emitted:
-    """Spell the programs of every case (of each ``every``-th one), watching the lines of the modules that run.
-
-    ``tests``: also run the tests of single operations, and those of the files or folders ``more``.
-    """
-    found = Emitted(provider=provider)
-    for case in ALL[::every]:
-        found.programs[case.name] = list(_programs(case, provider))
-    files = {file_of(module): module for module in modules}
-    import coverage
-
-    tracer = coverage.Coverage(include=list(files), data_file=None, branch=False)
-    seconds: dict[str, float] = {}
-    tracer.start()
-    try:
-        for name in found.programs:
-            tracer.switch_context(name)
-            began = time.perf_counter()
-            found.texts[name] = found.spelled(name)
-            seconds[name] = time.perf_counter() - began
-        if tests:
-            with spelling(provider) as spelled:
-                seconds |= watched(
-                    (*OPERATIONS, *more), tracer.switch_context, provider, _taken(spelled, found.given)
-                )
-    finally:
-        tracer.stop()
-    for name in found.given:
-        found.texts[name] = found.spelled(name)
-    data = tracer.get_data()
-    for file in data.measured_files():
-        by_line = data.contexts_by_lineno(file)
-        found.lines[files[file]] = {line: [c for c in cs if c in seconds] for line, cs in by_line.items()}
-    telling_first(found.lines, seconds)
-    return found
-
-
-def _taken(spelled: list[Program], given: dict[str, list[Program]]) -> Callable[[str], None]:
-    """After each test, its programs are put under its name."""
-
-    def after(name: str) -> None:
-        given[name] = list({id(program): program for program in spelled}.values())
-        spelled.clear()
-
-    return after
-
-
-def _programs(case: Case, provider: str) -> Iterator[Given]:
-    """What the provider is given: the default plan, the first systematic ones and a random one, as it spells them."""
-    capabilities = registry().get(provider).capabilities
-    compiled = Compiled(case, capabilities)
-    layouts = variants(case)
-    full = [extents for extents in case.extents if all(extents.values())][-2:]
-    for number, extents in enumerate(full):
-        point = Point(case=case, extents=extents, variant=layouts[number % len(layouts)])
-        rng = np.random.default_rng(number)
-        plans = [compiled.default(extents), *compiled.random(extents, rng, 1)]
-        plans += list(compiled.systematic(extents))[:3] if number == 0 else []
-        for plan in dict.fromkeys(plans):
-            program = compiled.constructed(plan)
-            if violated(program, compiled, extents):
-                continue
-            try:
-                known = (capabilities.functions, capabilities.histogram, capabilities.atomics)
-                refined = expand(refine(program), *known)
-                registry().get(provider).serialize(refined)
-            except CapabilityError:
-                continue  # a plan that the provider cannot spell, and says so
-            yield Given(point=point, plan=plan, program=refined)

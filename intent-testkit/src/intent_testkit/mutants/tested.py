@@ -72,22 +72,6 @@ class _Watching:
             self.failed[str(self._root / report.nodeid)] = f"{report.nodeid.split('::')[-1]}: {said[:160]}"
 
 
-def watched(
-    where: Sequence[str],
-    before: Callable[[str], object],
-    provider: str = "",
-    after: Callable[[str], object] = lambda _: None,
-) -> dict[str, float]:
-    """Run every test, with ``before`` and ``after`` called with its name; the seconds that each took.
-
-    Raises RuntimeError if one fails: then nothing can be said about mutants.
-    """
-    watching = _run(where, before, provider, after)
-    if watching.failed:
-        raise RuntimeError(f"a test fails without any mutant: {_first(watching)}")
-    return watching.seconds
-
-
 def failure(
     names: Sequence[str],
     provider: str = "",
@@ -99,18 +83,26 @@ def failure(
     return _first(watching), len(watching.seconds)
 
 
-def noted(where: Sequence[str], before: Callable[[str], object]) -> tuple[dict[str, float], dict[str, str]]:
-    """Run every test; the seconds of processor time that each took which passed, and what the others said."""
-    watching = _run(where, before, "")
+def noted(
+    where: Sequence[str],
+    before: Callable[[str], object],
+    provider: str = "",
+    after: Callable[[str], object] = lambda _: None,
+) -> tuple[dict[str, float], dict[str, str]]:
+    """Run every test, with ``before`` and ``after`` called with its name.
+
+    The seconds of processor time that each took which passed, and what the others said.
+    """
+    watching = _run(where, before, provider, after)
     passed = {name: took for name, took in watching.seconds.items() if name not in watching.failed}
     return passed, watching.failed
 
 
-def collected(where: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+def collected(where: Sequence[str], provider: str = "") -> tuple[list[str], dict[str, str]]:
     """The names of all tests of files and folders, none for none; what files said that cannot be read."""
     if not where:
         return [], {}
-    watching = _run([*where, "--collect-only"], lambda _: None, "")
+    watching = _run([*where, "--collect-only"], lambda _: None, provider)
     return watching.names, watching.failed
 
 

@@ -53,7 +53,7 @@ def watch(room: Room, modules: Sequence[str], every: int = 1, jobs: int = 1) -> 
     right.compiled.update({case.name: Compiled(case) for case in ALL[::every]})
     tests, unread = collected(of_core(*room.tests))
     right.failing.update(unread)
-    shares: list[Share] = [*_dealt(tests), *((name,) for name in right.compiled)]
+    shares: list[Share] = [*dealt(tests, TESTS), *((name,) for name in right.compiled)]
     files = {file_of(module): module for module in modules}
     seconds: dict[str, float] = {}
     found = dict(forked(shares, partial(_seen, room, right, files), jobs))
@@ -66,16 +66,16 @@ def watch(room: Room, modules: Sequence[str], every: int = 1, jobs: int = 1) -> 
         right.expenses.update(seen.expenses)
         right.failing.update(seen.failed)
         seconds |= seen.seconds
-        _merge(right.lines, seen.lines)
+        merge(right.lines, seen.lines)
     rank = telling_first(right.lines, seconds)
     for mutant, names in _mattered(room, right, modules, shares, jobs):
         right.mattered[mutant] = sorted(names & rank.keys(), key=rank.__getitem__)
     return right
 
 
-def _dealt(tests: Sequence[str]) -> Iterator[Share]:
-    """Tests that follow each other are often equally slow: they go to different processes."""
-    hands = -(-len(tests) // TESTS)
+def dealt(tests: Sequence[str], each: int) -> Iterator[Share]:
+    """Shares of at most ``each`` tests. Those that follow each other are often equally slow: they go apart."""
+    hands = -(-len(tests) // each)
     return (tuple(tests[k::hands]) for k in range(hands))
 
 
@@ -111,7 +111,8 @@ def _case(room: Room, right: Right, name: str, tracer: Any) -> _Seen:
     )
 
 
-def _merge(lines: Lines, more: Lines) -> None:
+def merge(lines: Lines, more: Lines) -> None:
+    """Add what another share ran."""
     for module, by_line in more.items():
         for line, names in by_line.items():
             lines.setdefault(module, {}).setdefault(line, []).extend(names)
