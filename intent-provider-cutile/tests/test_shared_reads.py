@@ -401,7 +401,8 @@ def shown(name):
 
 def test_texts_of_shared_reads():
     names = (
-        "pages of 16", "pages as long as a step", "as far as there are keys", "two ends", "long sums", "sums of 24 characters",
+        "pages of 16", "pages as long as a step", "as far as there are keys", "two ends", "long sums",
+        "sums of 24 characters",
         "a number that steps carry", "a named sum",
         "sums of 25 characters",
         "a table of tables", "a row of a table", "where a table says so", "cast on the way", "rows of pages",
