@@ -22,8 +22,8 @@ from intent_testkit.bench.exchange import Described, exchange_table
 __all__ = ["Driver", "Tensor", "Torch", "gpu"]
 
 _BASE: Final = 0x7F00_0000_0000
-_ATTRIBUTES: Final = {75: 9, 76: 0, 97: 227 << 10}
-"""Compute capability 9.0 and its shared memory, by the driver's numbers of attributes."""
+_ATTRIBUTES: Final = {16: 132, 75: 9, 76: 0, 97: 227 << 10}
+"""132 multiprocessors of compute capability 9.0 and their shared memory, by the driver's numbers of attributes."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, Final
 
 _MAX_SHARED_OPTIN: Final = 97
+_MULTIPROCESSORS: Final = 16
 _CAPABILITY_MAJOR: Final = 75
 _CAPABILITY_MINOR: Final = 76
 _FUNCTION_MAX_DYNAMIC_SHARED: Final = 8
@@ -88,6 +89,11 @@ class Device:
     def capability(self) -> int:
         """Compute capability, for example 90."""
         return self._attribute(_CAPABILITY_MAJOR) * 10 + self._attribute(_CAPABILITY_MINOR)
+
+    @property
+    def multiprocessors(self) -> int:
+        """How many multiprocessors it has."""
+        return self._attribute(_MULTIPROCESSORS)
 
     @property
     def shared_bytes(self) -> int:

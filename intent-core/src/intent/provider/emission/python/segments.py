@@ -30,6 +30,8 @@ def write_segments(
 ) -> None:
     """One segment runs as it is; several are told apart by ``pid``, which the target gives as ``spelled``.
 
+    Where ``spelled`` is empty, the lines around these have given ``pid`` its value.
+
     ``extent`` writes an extent; ``body`` writes a segment's region for the value of its local id.
     """
     segments = [s for s in program.segments if s.length.const != 0]
@@ -42,7 +44,7 @@ def write_segments(
     several = len(segments) > 1
     parts: list[list[str]] = []
     for segment in segments:
-        inner, local_id = Writer(2 if several else 1), pid
+        inner, local_id = Writer(writer.depth + several), pid
         if several and segment.offset.const != 0:
             local_id = replace(pid, text=namer.fresh(pid.text))
             inner.line(f"{local_id.text} = {pid.text} - {extent(segment.offset).at(Prec.PRODUCT)}")
@@ -51,7 +53,8 @@ def write_segments(
         if len(inner.lines) == start:
             inner.line("pass")
         parts.append(inner.lines)
-    if any(pid.text in line for lines in parts for line in lines):  # of several, all but the first ask it
+    # Of several, all but the first ask for it.
+    if spelled and any(pid.text in line for lines in parts for line in lines):
         writer.line(f"{pid.text} = {spelled}")
     for i, (segment, lines) in enumerate(zip(segments, parts, strict=True)):
         if several:

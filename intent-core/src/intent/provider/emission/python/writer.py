@@ -63,6 +63,11 @@ class Writer:
         self._depth = depth
         self._said: list[str] = [""]
 
+    @property
+    def depth(self) -> int:
+        """How many levels deep the next line is."""
+        return self._depth
+
     def line(self, text: str) -> None:
         self.lines.append(f"{_STEP * self._depth}{text}" if text else "")
 
