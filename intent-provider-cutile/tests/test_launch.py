@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from contextlib import contextmanager
+from dataclasses import replace
 
 import ml_dtypes
 import numpy as np
@@ -153,3 +154,17 @@ def test_a_driver_that_does_not_know_tile_ir_is_one_clear_error(monkeypatch):
 def test_a_device_must_be_cuda(monkeypatch):
     with pytest.raises(NoDevice, match="no CUDA device"):
         launch.CuTileLauncher(PROVIDER.serialize(whole.add()), "cpu")
+
+
+@pytest.mark.parametrize(
+    ("knobs", "blocks"),
+    [((("persistent", 1),), 132), ((("persistent", 2),), 264), ((("num_ctas", 2), ("persistent", 1)), 66)],
+)
+def test_blocks_that_take_instances_in_turn_fill_the_device(monkeypatch, knobs, blocks):
+    plan = replace(intent.compile(matmul.matmul_bf16, "cutile").plan, knobs=knobs)
+    artifact = intent.compile(matmul.matmul_bf16, "cutile", plan=plan)
+    with recording(monkeypatch) as (torch, seen, _):
+        for n in (2560, 128):
+            artifact(*(torch.empty(n, n, dtype=torch.bfloat16) for _ in range(3)))
+        assert [grid[:3] for grid, _, _ in seen] == [(blocks, 1, 1), (artifact._latest.length, 1, 1)]
+        assert artifact._latest.length < blocks

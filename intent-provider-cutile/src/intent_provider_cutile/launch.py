@@ -12,6 +12,7 @@ from typing import Final
 
 from intent.diagnostics import NoDevice
 from intent.provider import Invocation, Source
+from intent.provider.binder import Start
 from intent.provider.cuda.binding import Argument, Build, Packing, code_of, packing
 from intent.provider.cuda.driver import DriverError
 from intent.provider.cuda.launcher import CudaLauncher, argument_of, open_device
@@ -69,6 +70,11 @@ class CuTileLauncher(CudaLauncher[Chosen]):
             ),
         )
         return Chosen(tiled=text is self._texts.usual, layout=layout)
+
+    def bind(self, invocation: Invocation) -> Start:
+        """A launch for the layout of ``invocation``, of as many blocks as its text wants."""
+        blocks = self._texts.of(invocation).blocks(invocation.length, self.device.multiprocessors)
+        return super().bind(replace(invocation, length=blocks))
 
     def load(self, layout: Chosen) -> Packing:
         """Raises BuildFailure, MissingToolkit, and NoDevice where the driver does not know Tile IR."""

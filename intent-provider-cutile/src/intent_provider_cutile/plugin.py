@@ -31,6 +31,8 @@ class CuTileProvider:
     def knobs(self) -> Mapping[str, Sequence[int]]:
         """Warps that compute, blocks per SM to aim at, thread blocks of a cluster, and how early loops load.
 
+        ``persistent``: blocks of a product that each SM gets and that take its instances in turn.
+
         tileiras 13.4 takes no other numbers of warps.
         """
         return {
@@ -38,6 +40,7 @@ class CuTileProvider:
             "occupancy": (1, 2, 3, 4, 6, 8),
             "num_ctas": (1, 2),
             "latency": (1, 2, 3, 4),
+            "persistent": (1, 2),
         }
 
     def grid(self, length: int) -> tuple[int, ...]:

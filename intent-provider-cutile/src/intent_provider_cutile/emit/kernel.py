@@ -21,6 +21,7 @@ from intent_provider_cutile.emit.contract import lonely
 from intent_provider_cutile.emit.extents import ExtentWriter
 from intent_provider_cutile.emit.latency import latencies
 from intent_provider_cutile.emit.signature import Parameter, Signature, SignatureBuilder
+from intent_provider_cutile.emit.turns import blocks_each
 from intent_provider_cutile.spelling import PROVIDER
 
 HEADER = "import cuda.tile as ct\n"
@@ -34,17 +35,22 @@ RESERVED: Final = frozenset(
     {*keyword.kwlist, *prelude.FUNCTIONS, "ct", "cuda", "INDEX", "Index", "INF", "NAN", "range"}
 )
 """Names that the text itself uses."""
+_BLOCK: Final = "ct.astype(ct.bid(0), INDEX)"
 KNOBS = frozenset({"num_ctas", "occupancy", "num_worker_warps", "opt_level"})
-"""Settings of a plan that stand in the decorator; ``latency`` stands with the loads."""
+"""Settings of a plan that stand in the decorator; ``latency`` stands with the loads, ``persistent`` is a loop."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Emitted:
-    """The text, the kernel's name in it, and what its arguments are."""
+    """The text, the kernel's name in it, and what its arguments are.
+
+    ``each``: blocks on a multiprocessor that take instances in turn, 0 where each instance is a block.
+    """
 
     text: str
     entry: str
     signature: Signature
+    each: int = 0
 
 
 class KernelEmitter:
@@ -71,18 +77,20 @@ class KernelEmitter:
 
     def emit(self) -> Emitted:
         """The complete file."""
-        body = Writer(1)
+        each = blocks_each(self._program)
+        body = Writer(2 if each else 1)
         if self._context.boxes.runs:
             # tileiras 13.4 dies of bulk copies from slices that sums across lanes find; by 64 bits it makes none.
             self._bounds.require(const(1 << 31))
         pid = Value(text=self._namer.fresh("pid"), prec=Prec.ATOM, dtype=INDEX, width=Width.INDEX)
         self._context.program_id = pid
         write_segments(
-            body, self._program, pid, spelled="ct.astype(ct.bid(0), INDEX)", namer=self._namer, bounds=self._bounds,
+            body, self._program, pid, spelled="" if each else _BLOCK, namer=self._namer, bounds=self._bounds,
             extent=self._context.extents.write, body=self._segment,
         )  # fmt: skip
         if not body.lines:
             body.line("pass")
+        turns = self._turns(pid) if each else []
         parameters = self._builder.parameters(self._program.params)
         start = Writer(1)
         for name, text in self._context.tiled.values():
@@ -92,7 +100,7 @@ class KernelEmitter:
             array = parameter.kind in ("view", "buffer")
             if parameter.prologue and (not array or re.search(rf"\b{parameter.emitted}\b", used)):
                 start.line(parameter.prologue)
-        text = "\n".join([*start.lines, *body.lines])
+        text = "\n".join([*start.lines, *turns, *body.lines])
         functions = [prelude.FUNCTIONS[n].strip("\n") for n in prelude.closure(self._prelude)]
         kernel = f"{self._decorator()}\n{definition(self.entry, [p.annotated for p in parameters])}\n{text}"
         parts = [*functions, *self._combines, kernel]
@@ -100,7 +108,18 @@ class KernelEmitter:
         signature = Signature(
             parameters=parameters, facts=self._bounds.launch_facts(), tiled=tuple(self._context.tiled)
         )
-        return Emitted(text=whole, entry=self.entry, signature=signature)
+        return Emitted(text=whole, entry=self.entry, signature=signature, each=each)
+
+    def _turns(self, pid: Value) -> list[str]:
+        """The head of the loop in which a block takes instances: its own number first, then every so many further."""
+        length = self._program.length
+        # The number behind the last one, too, has to fit the index type; there are no more blocks than instances.
+        self._bounds.require(length + length)
+        end, step = self._namer.fresh("instances"), "ct.astype(ct.num_blocks(0), INDEX)"
+        return [
+            f"    {end} = {self._context.extents.write(length).text}",
+            f"    for {pid.text} in range({_BLOCK}, {end}, {step}):",
+        ]
 
     def _header(self, parts: Sequence[str]) -> str:
         """Imports and the constants that the parts use."""

@@ -2,7 +2,7 @@
 
 A plan's ``latency`` is the hint (1 to 10) of the loads that the first product of a loop waits for; the second product,
 which waits for the first, gets twice as much, and so on: with one number for all, the compiler fetches both operands of
-a step at once, and the first product starts late. A loop with one product gets none: the compiler's own choice is best.
+a step at once, and the first product starts late.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def latencies(program: Program, base: int | None) -> dict[int, int]:
         for loop in (op for op in walk(segment.body) if isinstance(op, Loop)):
             products = [op for op in loop.body.ops if isinstance(op, Contract)]
             made = {r.id: op for op in loop.body.ops for r in op.results}
-            for number, product in enumerate(products if len(products) > 1 else [], start=1):
+            for number, product in enumerate(products, start=1):
                 for load in _loads(made, (product.lhs, product.rhs)):
                     found.setdefault(id(load), min(MOST, base * number))
     return found

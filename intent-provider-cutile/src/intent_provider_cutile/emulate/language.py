@@ -44,15 +44,15 @@ class Constant:
 
 
 class Language:
-    """One import of the stand-in; ``block`` is the block that runs."""
+    """One import of the stand-in; ``block`` is the block that runs, of ``blocks``."""
 
     def __init__(self) -> None:
-        self.block = 0
+        self.block, self.blocks = 0, 1
         self.module = SimpleNamespace(
             **ALL, **FUNCTIONS, **COLLECTIVES, MemoryOrder=MemoryOrder, MemoryScope=MemoryScope,
             RoundingMode=RoundingMode, PaddingMode=PaddingMode, Constant=Constant, IndexedWithInt64=object,
-            ScalarInt64=int, bid=self._bid, kernel=_kernel, Array=TiledArray, load=load, store=store,
-            assume_divisible_by=assume_divisible_by,
+            ScalarInt64=int, bid=self._bid, num_blocks=self._num_blocks, kernel=_kernel, Array=TiledArray,
+            load=load, store=store, assume_divisible_by=assume_divisible_by,
         )  # fmt: skip
 
     def namespace(self, name: str) -> dict[str, Any]:
@@ -69,9 +69,16 @@ class Language:
         return SimpleNamespace(tile=self.module)
 
     def _bid(self, axis: int) -> Tile:
-        if axis != 0:
-            raise TileTypeError("the grid has one dimension")
-        return Tile(np.asarray(self.block, np.int32), INT32)
+        return _along(axis, self.block)
+
+    def _num_blocks(self, axis: int) -> Tile:
+        return _along(axis, self.blocks)
+
+
+def _along(axis: int, number: int) -> Tile:
+    if axis != 0:
+        raise TileTypeError("the grid has one dimension")
+    return Tile(np.asarray(number, np.int32), INT32)
 
 
 _OPTIONS = frozenset({"num_ctas", "occupancy", "num_worker_warps", "opt_level"})

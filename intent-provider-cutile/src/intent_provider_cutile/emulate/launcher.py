@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from intent_provider_cutile.emulate.language import Language
 from intent_provider_cutile.emulate.memory import BaseArray, Memory, memory_of
 from intent_provider_cutile.emulate.tile import Tile
 from intent_provider_cutile.variants import Text, Texts
+
+MULTIPROCESSORS: Final = 3
+"""So few that small cases, too, have blocks that take several instances in turn."""
 
 
 class EmulatedLauncher:
@@ -37,7 +40,8 @@ class EmulatedLauncher:
         language, kernel = self._kernel(chosen, layout)
         arguments = [_argument(p, invocation, small=small) for p in parameters]
         with np.errstate(all="ignore"):
-            for block in range(invocation.length):
+            language.blocks = chosen.blocks(invocation.length, MULTIPROCESSORS)
+            for block in range(language.blocks):
                 language.block = block
                 kernel(*arguments)
 
