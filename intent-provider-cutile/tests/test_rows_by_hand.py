@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from intent.physical import Buffer, Dim
-from intent.types.dtypes import F32, I32, INDEX
+from intent.types.dtypes import BOOL, F32, I32, INDEX
 from intent.types.extent import const
 from intent_provider_cutile.emit import emit
 from intent_provider_cutile.variants import Texts
@@ -38,6 +38,7 @@ class Passes(Builder):
         )
         self.more, self.flags = view("more", "f32", str(ALL)), view("flags", "bool", str(ALL))
         self.y, self.z = view("y", "f32", shape, "inout"), view("z", "f32", shape, "inout")
+        self.deep = view("deep", "f32", f"4 {ALL} {SIZE}", "inout")
         self.counts = view("counts", "i32", str(ALL), "inout")
         self.space = Buffer(
             id=9000, name="space", dtype=F32, shape=(const(16),), scope="instance", storage="workspace"
@@ -46,7 +47,7 @@ class Passes(Builder):
 
     def made(self):
         segment = self.segment([("one", const(1), 1)], self._segment)
-        views = (self.x, self.w, self.ends, self.more, self.flags, self.y, self.z, self.counts)
+        views = (self.x, self.w, self.ends, self.more, self.flags, self.y, self.z, self.deep, self.counts)
         return self.program("passes", views, segment, workspace=[self.space])
 
     def _segment(self, pid):
@@ -249,6 +250,55 @@ def filled(number):
     return lambda f, t, valid, made: f.product(t, valid, fill=f.constant(number, F32))
 
 
+def bits_of_numbers(f, t, valid, made):
+    return f.op("add", made, f.bitcast(f.cast(t, I32), F32))
+
+
+def one_beside(f, t, valid, made):
+    """One element is read where there are rows."""
+    return f.op("add", made, f.load(f.more, f.at, valid=valid))
+
+
+def in_one_row(f, t):
+    """All lanes write one row."""
+    total = f.reduce(f.product(t, f.between(t)), f.rows)
+    row = f.by("floordiv", f.at, SIZE)
+    f.store(f.z, [row, f.j], total, valid=f.between(t), dims=(f.rows, f.columns))
+
+
+def a_row_for_a_pass(f, t, valid, made):
+    row = f.by("floordiv", f.at, SIZE)
+    f.store(f.z, [row, f.j], f.load(f.w, row, f.j))
+
+
+def out_of_a_branch(f, t, valid, made):
+    numbers = f.broadcast(f.cast(t, F32), f.columns)
+    (chosen,) = f.branch(f.load(f.flags, f.at), lambda: numbers, lambda: made, like=[made])
+    return chosen
+
+
+def elsewhere(make):
+    """The rows of a pass, written somewhere else."""
+
+    def body(f, t):
+        f.write(make(f, t), f.between(t))
+
+    return body
+
+
+def into_one_of_four(f, t):
+    valid = f.between(t)
+    f.store(f.deep, [f.constant(1), t, f.j], f.product(t, valid), valid=valid)
+
+
+def with_lines(f, t):
+    """Operations stand for lines of the author."""
+    f.line = "span = rows[begin:end]"
+    valid = f.between(t)
+    f.line = "y[span, :] = x[span, :] @ w"
+    f.write(t, valid)
+
+
 CUT = {
     "the usual rows": (usual, 2),
     "the lane first": (same_rows(lambda f, t: f.op("add", f.lanes, f.at)), 2),
@@ -270,6 +320,8 @@ CUT = {
     "rows computed twice": (at_rows(lambda f, t: f.by("add", t, 3)), 2),
     "two arrays": (two, 3),
     "in a branch": (in_a_branch, 3),
+    "into one of four": (into_one_of_four, 2),
+    "with lines": (with_lines, 2),
     "a fill of zero": (valued(filled(0.0)), 2),
     "a sum of what is read": (valued(lambda f, t, valid, made: f.op("add", made, f.load(f.x, t, f.j, valid=valid))), 2),
     "another column": (
@@ -297,6 +349,17 @@ WHOLE = {
     "rows outside of the loop": lambda f, t: f.write(f.outside, f.between(f.outside)),
     "a condition outside of the loop": lambda f, t: f.write(f.op("add", f.lanes, f.constant(16)), f.fixed),
     "no rows are written": no_rows,
+    "nothing is written": lambda f, t: f.product(t, f.between(t)),
+    "all in one row": in_one_row,
+    "a row for a pass beside": beside(a_row_for_a_pass),
+    "rows in another order": elsewhere(lambda f, t: f.by("mod", f.by("mul", t, 5), ALL)),
+    "every row twice, from one on": elsewhere(lambda f, t: f.op("add", f.constant(1), f.by("floordiv", t, 2))),
+    "where a number is none": where(
+        lambda f, t: f.both(f.between(t), f.cast(f.cast(f.op("sub", t, f.middle), I32), BOOL))
+    ),
+    "bits of numbers": valued(bits_of_numbers),
+    "an element beside": valued(one_beside),
+    "numbers out of a branch": valued(out_of_a_branch),
     "an atomic beside": beside(counted),
     "a fence beside": beside(fenced),
     "a buffer beside": beside(allocated),
@@ -327,15 +390,17 @@ def results(program):
     x, w = (rng.integers(-4, 5, shape).astype(np.float32) for shape in ((ALL, SIZE), (SIZE, SIZE)))
     for ends in ((3, 50, 20), (16, 32, 5), (20, 21, 99), (33, 33, 0), (0, 64, 40)):
         written = [np.full((ALL, SIZE), 7, np.float32) for _ in range(2)]
+        deep = np.full((4, ALL, SIZE), 7, np.float32)
         counts = rng.permutation(ALL).astype(np.int32)
         run(
             "cutile", program,
             {
                 "x": x, "w": w, "ends": np.array([*ends, 0], np.int32), "y": written[0], "z": written[1],
                 "more": rng.integers(-4, 5, ALL).astype(np.float32), "flags": rng.random(ALL) < 0.7, "counts": counts,
+                "deep": deep,
             },
         )  # fmt: skip
-        found += [*written, counts]
+        found += [*written, deep, counts]
     return found
 
 
@@ -376,5 +441,12 @@ def shown(name):
 
 
 def test_texts_of_rows():
-    names = ("the usual rows", "three conditions", "two arrays", "in a branch", "another column")
+    names = (
+        "the usual rows",
+        "three conditions",
+        "two arrays",
+        "in a branch",
+        "another column",
+        "with lines",
+    )
     check_golden(GOLDENS / "rows.py.txt", "\n\n".join(map(shown, names)) + "\n")

@@ -34,7 +34,7 @@ from intent.physical import (
     Store,
 )
 from intent.physical.walk import operands_of, regions_of, walk
-from intent_provider_cutile.emit.lanes import leaves_zeros
+from intent_provider_cutile.emit.lanes import leaves_zeros, origin
 
 _COMPARISONS = frozenset({"lt", "le", "gt", "ge"})
 _EFFECTS = (Atomic, BufferAlloc, Fence, Store)
@@ -82,44 +82,39 @@ def _run(region: Region, defined: Mapping[int, Op]) -> Run | None:
     (dim,) = valid.dims
     coordinate = next((c for c in stores[0].coordinates if dim in c.dims), None)
     own = {r.id for op in region.ops for r in op.results}
-    if coordinate is None or not {valid.id, coordinate.id} <= own:
+    if coordinate is None or not own.issuperset((valid.id, coordinate.id)):
         return None
     run = Run(region=region, dim=dim, coordinate=coordinate, valid=valid)
-    neighbours = _counts(coordinate, dim, defined) and _interval(valid, dim, defined)
+    neighbours = _counts(coordinate, defined) and _interval(valid, defined)
     return run if neighbours and all(run.axis(op) is not None for op in stores) else None
 
 
-def _counts(value: Fragment, dim: Dim, defined: Mapping[int, Op]) -> bool:
-    """Whether a value is a number plus the lanes of ``dim``."""
-    op = defined.get(value.id)
-    if isinstance(op, Broadcast):
-        return _counts(op.value, dim, defined)
+def _counts(value: Fragment, defined: Mapping[int, Op]) -> bool:
+    """Whether a value is a number plus the lanes of a dim."""
+    op = origin(defined, value)
     if not isinstance(op, Pointwise) or op.fn not in ("add", "sub"):
-        return isinstance(op, Lane) and op.dim == dim
+        return isinstance(op, Lane)
     first, second = op.operands
     if not second.dims:
-        return _counts(first, dim, defined)
-    return op.fn == "add" and not first.dims and _counts(second, dim, defined)
+        return _counts(first, defined)
+    return op.fn == "add" and not first.dims and _counts(second, defined)
 
 
-def _interval(valid: Fragment, dim: Dim, defined: Mapping[int, Op]) -> bool:
+def _interval(valid: Fragment, defined: Mapping[int, Op]) -> bool:
     """Whether the lanes for which a condition holds are neighbours."""
     if not valid.dims:
         return True
-    op = defined.get(valid.id)
-    if isinstance(op, Broadcast):
-        return _interval(op.value, dim, defined)
+    op = origin(defined, valid)
     if not isinstance(op, Pointwise):
         return False
     if op.fn == "and":
-        return all(_interval(operand, dim, defined) for operand in op.operands)
-    return op.fn in _COMPARISONS and all(not o.dims or _counts(o, dim, defined) for o in op.operands)
+        return all(_interval(operand, defined) for operand in op.operands)
+    return op.fn in _COMPARISONS and all(not o.dims or _counts(o, defined) for o in op.operands)
 
 
 def _nameless(root: Region, run: Run, defined: Mapping[int, Op]) -> bool:
     """Whether nothing tells which lane a row has: no number of a lane goes anywhere but into reads and writes."""
     numbers = _numbers(root, run.dim)
-    inside = {id(op) for op in walk(run.region)}
     for op in walk(root):
         across = op.dims if isinstance(op, _ACROSS) else (op.dim,) if isinstance(op, Scan) else ()
         renamed = (op.source, op.target) if isinstance(op, Rename) else ()
@@ -128,7 +123,7 @@ def _nameless(root: Region, run: Run, defined: Mapping[int, Op]) -> bool:
             return False
         if isinstance(op, _KEEPS) or not any(f.id in numbers for f in operands_of(op)):
             continue
-        if not isinstance(op, Load | Store) or id(op) not in inside or not _plain(op, run, numbers, defined):
+        if not isinstance(op, Load | Store) or not _plain(op, run, numbers, defined):
             return False
     return True
 
