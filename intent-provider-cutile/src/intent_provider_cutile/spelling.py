@@ -144,6 +144,11 @@ def _function(name: str, *, extra: str = "") -> Callable[[Call], Value]:
     return write
 
 
+def _magnitude(call: Call) -> Value:
+    """``ct.abs`` takes the highest bit for a sign, of unsigned integers too (measured)."""
+    return _one_tile(call.args)[0] if call.dtype.kind == "uint" else _function("ct.abs")(call)
+
+
 def _prelude(name: str) -> Callable[[Call], Value]:
     """A function of the prelude, emitted beside the kernel when used."""
 
@@ -239,7 +244,7 @@ _INTEGER: Final[dict[str, Callable[[Call], Value]]] = {
     **_COMPARISONS,
     "neg": _prefix("-"),
     "invert": _prefix("~"),
-    "abs": _function("ct.abs"),
+    "abs": _magnitude,
     "maximum": _function("ct.maximum"),
     "minimum": _function("ct.minimum"),
     "floordiv": _floordiv,

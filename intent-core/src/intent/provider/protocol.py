@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, TypeGuard
 
 from intent.physical import Program
 from intent.provider.capabilities import Capabilities
@@ -70,7 +70,6 @@ class Launcher(Protocol):
     def __call__(self, invocation: Invocation) -> None: ...
 
 
-@runtime_checkable
 class Provider(Protocol):
     """A target language. Registered through the entry-point group ``intent.providers`` and pluggy."""
 
@@ -110,3 +109,22 @@ class Provider(Protocol):
     def available(self) -> str | None:
         """None if a GPU launch is possible here, else the reason in one sentence. Touches no driver before."""
         ...
+
+
+PROTOCOL: Final = (
+    "name", "version", "capabilities", "knobs", "grid", "serialize", "build", "load", "emulate", "available",
+)  # fmt: skip
+"""The members of a provider; :class:`Provider` is the definition."""
+
+
+def lacking(candidate: object) -> list[str]:
+    """Which members of a provider ``candidate`` does not have, not even by delegation."""
+    return [name for name in PROTOCOL if not hasattr(candidate, name)]
+
+
+def is_provider(candidate: object) -> TypeGuard[Provider]:
+    """Whether ``candidate`` is an object, not a class, that has all members of a provider.
+
+    Asked of attributes: from Python 3.12 on isinstance of a protocol does not see what ``__getattr__`` delegates.
+    """
+    return not isinstance(candidate, type) and not lacking(candidate)

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import importlib_metadata
 import pluggy
@@ -20,7 +20,7 @@ import pluggy
 from intent.diagnostics import BrokenProvider, DuplicateProvider, IntentError, MissingProvider
 from intent.provider import hookspecs
 from intent.provider.capabilities import Capabilities
-from intent.provider.protocol import Provider
+from intent.provider.protocol import Provider, is_provider, lacking
 
 __all__ = ["PluginSource", "ProviderStatus", "Registry", "emulating", "registry"]
 
@@ -182,11 +182,9 @@ def _provider_of(source: PluginSource) -> Provider:
             cause=f"the plugin implements the hook intent_provider {len(found)} times, not once",
         )
     provider = found[0]
-    if not isinstance(provider, Provider):
-        missing = [n for n in PROTOCOL if not hasattr(provider, n)]
-        raise BrokenProvider(
-            source.name, entry_point=describe(source), cause=f"the provider lacks {', '.join(missing)}"
-        )
+    if not is_provider(provider):
+        cause = f"the provider lacks {', '.join(lacking(provider))}"
+        raise BrokenProvider(source.name, entry_point=describe(source), cause=cause)
     if provider.name != source.name:
         cause = f"the provider calls itself '{provider.name}'"
         raise BrokenProvider(source.name, entry_point=describe(source), cause=cause)
@@ -195,12 +193,6 @@ def _provider_of(source: PluginSource) -> Provider:
         cause = f"capabilities is a {type(capabilities).__name__}, not a Capabilities"
         raise BrokenProvider(source.name, entry_point=describe(source), cause=cause)
     return provider
-
-
-PROTOCOL: Final = (
-    "name", "version", "capabilities", "knobs", "grid", "serialize", "build", "load", "emulate", "available",
-)  # fmt: skip
-"""The members a provider must have, for the text of the error; :class:`Provider` is the definition."""
 
 
 def _installed() -> Iterable[PluginSource]:

@@ -10,7 +10,7 @@ from intent.diagnostics import NotADefinition, OptionError
 from intent.frontend import lower
 from intent.kir.kernel import Kernel
 from intent.language.definitions import KernelDefinition
-from intent.provider import Provider, registry
+from intent.provider import Provider, is_provider, registry
 from intent.runtime.artifact import Artifact
 from intent.runtime.options import CompileOptions
 from intent.runtime.timing import stage
@@ -69,8 +69,7 @@ def _provider(provider: str | Provider | None) -> Provider:
         return registry().default()
     if isinstance(provider, str):
         return registry().get(provider)
-    made = not isinstance(provider, type)  # a class has the protocol's names too
-    if not (made and isinstance(provider, Provider)):
+    if not is_provider(provider):
         raise OptionError("provider", provider, allowed="the name of a provider, a provider, or None")
     return provider
 

@@ -129,8 +129,10 @@ def _wide(compute: Callable[[Array], Array]) -> Callable[..., Tile]:
 
 
 def abs_(x: Tile, /) -> Tile:
-    """The magnitude; the lowest integer stays as it is."""
-    return Tile(np.abs(number(x).data), x.dtype)
+    """The magnitude; the lowest integer stays as it is. Unsigned integers are taken for signed ones (measured)."""
+    data = number(x).data
+    signed = data.view(f"i{data.itemsize}") if data.dtype.kind == "u" else data
+    return Tile(np.abs(signed).astype(data.dtype), x.dtype)
 
 
 def _extreme(plain: Any, ignoring: Any) -> Callable[..., Tile]:
