@@ -26,7 +26,9 @@ def planned(kernel, constexprs=None, **extents):
 @pytest.mark.parametrize(
     ("m", "n", "tile", "knobs"),
     [
-        (8192, 8192, (128, 128), {"occupancy": 2}),
+        (8192, 8192, (128, 256), {"latency": 6, "num_worker_warps": 8, "persistent": 1}),
+        (8192, 8192 + 128, (128, 128), {"occupancy": 2}),
+        (4095, 8192, (128, 128), {"occupancy": 2}),
         (2048, 2048, (128, 128), {"occupancy": 2}),
         (512, 2048, (128, 128), {}),
         (16, 16384, (16, 128), {}),
@@ -108,9 +110,15 @@ def test_rows_beyond_the_cache_are_normalised_in_one_pass(n, online):
     assert planned(softmax.softmax_bf16, M=4096, N=n).online is online
 
 
-@pytest.mark.parametrize(("n", "rows"), [(4096, 1), (8192, 8)])
-def test_tiles_are_grouped_where_the_cache_does_not_hold_the_right_operand(n, rows):
-    assert planned(matmul.matmul_bf16, M=n, N=n, K=n).groups[0].grouped == rows
+def test_only_products_of_arrays_as_they_lie_are_taken_in_turn():
+    turns = {"latency": 6, "num_worker_warps": 8, "persistent": 1}
+    square = {"M": 4096, "N": 4096, "K": 4096}
+    assert dict(planned(products.linear_gelu_bf16, **square).knobs) == turns
+    assert dict(planned(products.matmul_batched_bf16, B=64, M=1024, N=1024, K=1024).knobs) == turns
+    assert dict(planned(matmul.matmul_bf16, **square | {"K": 4095}).knobs) == {"occupancy": 2}
+    image = {"B": 32, "H": 56, "W": 56, "C": 256, "O": 256, "P": 32 * 56 * 56}
+    assert dict(planned(products.convolution_bf16, **image).knobs) == {"occupancy": 2}, "rows are gathered"
+    assert "persistent" not in dict(planned(products.linear_f8, **square).knobs)
 
 
 @pytest.mark.parametrize(("rows", "span"), [(16384, 256), (2048, 128)])

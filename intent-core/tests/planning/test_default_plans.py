@@ -69,7 +69,6 @@ NATIVE: Final = Capabilities(
             Walk(block=4096, knobs=settings(warps=16)),
         ),
         counting=Walk(block=2048, knobs=settings(warps=2, stages=1)),
-        cached=1 << 20,
         narrow_square=32,
         short_rows=1024,
     ),

@@ -141,3 +141,14 @@ def test_a_tile_may_be_for_rows_that_data_counts_or_for_the_others():
 def test_where_no_tile_is_for_counted_rows_it_is_the_last_one():
     tile = MatrixTile(rows=64, columns=64, counted=False)
     assert PlanTable(matrix=(tile,)).matrix_tile((1, 64, 64), counted=True) == tile
+
+
+def test_a_tile_may_be_for_whole_tiles_of_arrays_as_they_lie():
+    whole, any_product = MatrixTile(columns=256, plain=True), MatrixTile()
+    table = PlanTable(matrix=(whole, any_product))
+    assert table.matrix_tile((1, 128, 256), plain=64) == whole
+    for rows, columns, summed in ((128, 256, 0), (129, 256, 64), (128, 128, 64), (128, 256, 96)):
+        assert table.matrix_tile((1, rows, columns), plain=summed) == any_product
+    assert table.matrix_tile((1, 256, 256), products=2, plain=64) == any_product, (
+        "the largest is the usual one"
+    )

@@ -39,7 +39,7 @@ class CuTileProvider:
             "num_worker_warps": (4, 8),
             "occupancy": (1, 2, 3, 4, 6, 8),
             "num_ctas": (1, 2),
-            "latency": (1, 2, 3, 4),
+            "latency": (1, 2, 3, 4, 6),
             "persistent": (1, 2),
         }
 

@@ -34,7 +34,7 @@ from intent.planning.legal import bound_of, divisible, legal, must_be_whole, pow
 from intent.planning.paged import page_sizes
 from intent.planning.ragged import LEAST, average, counted_axes
 from intent.planning.sharing import shared_out
-from intent.planning.tiles import narrow, native, of_matrices, tile_of
+from intent.planning.tiles import blocks_of_arrays, narrow, native, of_matrices, tile_of
 from intent.planning.touched import (
     contiguous,
     contractions,
@@ -76,6 +76,7 @@ class _Planner:
         self.asked: list[Knobs] = []
         self.online = True
         self.whole = must_be_whole(analysis)
+        self.made: dict[int, kir.Op] = {r.id: op for op in walk(analysis.kernel.body) for r in op.results}
         self.tiles = self._tiles()
         self.vectors = self._vectors()
         self.heads = heads_of(analysis)
@@ -234,7 +235,14 @@ class _Planner:
         shape = (batch, sizes[matrix[0]], columns)
         tile = min(
             (
-                tile_of(op, self.capabilities, shape, len(products), counted=inside is not None)
+                tile_of(
+                    op,
+                    self.capabilities,
+                    shape,
+                    len(products),
+                    counted=inside is not None,
+                    plain=self._plain(op),
+                )
                 for op in products
             ),
             key=lambda t: t.rows * t.columns,
@@ -256,8 +264,14 @@ class _Planner:
             rows = tile.rows if tile.counted else min(tile.rows, inner[inside[0]].size)
             inner[inside[0]] = serial(rows)
         self.asked.append(tile.knobs if chain is None else chain.knobs)
-        grouped = self._grouping(dict(instance), sizes, matrix, products) if len(matrix) == 2 else 1
+        grouped = self._grouping(dict(instance), sizes, matrix) if len(matrix) == 2 else 1
         return GroupPlan(instance=tuple(instance), inner=tuple(inner.items()), grouped=grouped)
+
+    def _plain(self, op: kir.Contract) -> int:
+        """How many elements a product of blocks of arrays sums, 0 for other products and calls of unknown sizes."""
+        if self.extents is None or not blocks_of_arrays(op, self.made):
+            return 0
+        return prod(self._size(op.lhs.shape[k]) for k, _ in op.reduce)
 
     def _rows_inside(self, group: Group, matrix: list[str]) -> tuple[str, int] | None:
         """The axis of a product's rows that only data counts, and how many of them a point has on average."""
@@ -307,13 +321,8 @@ class _Planner:
         """Whether the target has one of the products as multiply-adds only."""
         return not self.table.splits and not all(narrow(op, self.capabilities) for op in products)
 
-    def _grouping(
-        self, blocks: dict[str, int], sizes: dict[str, int], matrix: list[str], products: list[kir.Contract]
-    ) -> int:
-        """Rows of tiles walked together: few where one is short, one where the cache holds the right operand."""
-        right = max(prod(self._size(e) for e in op.rhs.shape) * op.rhs.dtype.bytes for op in products)
-        if right <= self.table.cached:
-            return 1
+    def _grouping(self, blocks: dict[str, int], sizes: dict[str, int], matrix: list[str]) -> int:
+        """Rows of tiles walked together: few where one is short."""
         columns = -(-sizes[matrix[1]] // blocks.get(matrix[1], 1))
         return 8 if columns > 16 else 4
 

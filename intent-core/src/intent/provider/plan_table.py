@@ -24,7 +24,8 @@ class MatrixTile:
 
     For operands of at least ``bits`` bits and products with at least ``least`` rows and columns that have at least
     ``tiles`` such tiles. ``whole``: the longest axis that is summed at once. ``counted``: with or without rows of which
-    only data says how many there are (None: either); reads of those are masked and begin anywhere.
+    only data says how many there are (None: either); reads of those are masked and begin anywhere. ``plain``: only for
+    products of whole tiles, whose operands are blocks of arrays as they lie.
     """
 
     rows: int = 128
@@ -35,6 +36,7 @@ class MatrixTile:
     least: int = 0
     tiles: int = 0
     counted: bool | None = None
+    plain: bool = False
     knobs: Knobs = ()
 
 
@@ -102,7 +104,6 @@ class PlanTable:
     ``sharing``: instances among which long reductions are shared out where there are a quarter as many at most;
     ``shared_peel``: whether their loops have full blocks apart from masked ones;
     ``counting_parts``: the same for histograms, of which each leaves all its bins to the last one.
-    ``cached``: bytes of a product's right operand up to which tiles are walked row by row, not in groups of rows.
     ``states``: instances among which f32 matrices that instances hold, such as states of a scan, are shared out at
     least, and ``state_knobs`` their settings where they are made of bf16 parts (None: the tile's).
     ``state_slice``: longest slice of a scan of states whose products are multiply-adds.
@@ -131,7 +132,6 @@ class PlanTable:
     counting: Walk = Walk(block=4096)
     sharing: int = 1056
     counting_parts: int = 528
-    cached: int = 0
     shared_peel: bool = True
     pages: int = 0
     states: int = 128
@@ -143,20 +143,30 @@ class PlanTable:
     narrow_square: int = 64
 
     def matrix_tile(
-        self, shape: tuple[int, int, int], bits: int = 16, products: int = 1, *, counted: bool = False
+        self,
+        shape: tuple[int, int, int],
+        bits: int = 16,
+        products: int = 1,
+        *,
+        counted: bool = False,
+        plain: int = 0,
     ) -> MatrixTile:
         """The tile for results of ``shape`` (batch, rows, columns) from operands of ``bits`` bits.
 
-        ``products``: how many such results an instance may hold. ``counted``: whether data counts their rows. Where no
+        ``products``: how many such results an instance may hold. ``counted``: whether data counts their rows.
+        ``plain``: how many elements are summed where the operands are blocks of arrays as they lie, else 0. Where no
         tile is for that, it is the last one.
         """
         batch, rows, columns = shape
-        largest = max((t.rows * t.columns for t in self.matrix if t.counted in (None, counted)), default=0)
+        usual = [t for t in self.matrix if t.counted in (None, counted) and not t.plain]
+        largest = max((t.rows * t.columns for t in usual), default=0)
         for tile in self.matrix:
             tiles = batch * -(-rows // tile.rows) * -(-columns // tile.columns)
             held = tile.rows * tile.columns * products
             fits = bits >= tile.bits and min(rows, columns) >= tile.least and tile.counted in (None, counted)
-            if fits and tiles >= tile.tiles and held <= largest:
+            if tile.plain:
+                fits &= plain > 0 and not (rows % tile.rows or columns % tile.columns or plain % tile.summed)
+            if fits and tiles >= tile.tiles and (products == 1 or held <= largest):
                 return tile
         return self.matrix[-1]
 
