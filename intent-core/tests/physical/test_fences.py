@@ -70,6 +70,11 @@ class Body:
     def block(self, index):
         return self.b.point("add", index, self.lane, dims=(LANES,))
 
+    def spread(self, index, factor, fn="add"):
+        """``n + (index + lane) * factor``, or the same with another function in the middle."""
+        scaled = self.b.point("mul", self.b.point(fn, index, self.lane, dims=(LANES,)), factor, dims=(LANES,))
+        return self.b.point("add", self.n, scaled, dims=(LANES,))
+
 
 def both(*steps):
     """A body that takes its steps one after the other."""
@@ -88,6 +93,16 @@ def looped(*steps, step=None):
         s.loop(lambda i: [take(s, i) for take in steps] and None, step and getattr(s, step))
 
     return run
+
+
+def _own(at, step=None):
+    """Every pass reads and writes the same elements."""
+
+    def update(s, i):
+        where = at(s, i)
+        s.write(where, value=s.read(where))
+
+    return looped(update, step=step)
 
 
 def _used_twice(s):
@@ -134,6 +149,9 @@ NEEDED = {
     "blocks that overlap between passes": looped(
         lambda s, i: s.read(s.block(i)), lambda s, i: s.write(s.block(i)), step="one"
     ),
+    "nothing moves": _own(lambda s, i: s.b.point("sub", i, i)),
+    "blocks that overlap further on": _own(lambda s, i: s.spread(i, s.eight), step="one"),
+    "a rest that changes": _own(lambda s, i: s.b.point("add", i, s.b.point("mod", i, s.eight))),
     "written in a loop": both(looped(lambda s, i: s.write(s.block(i))), lambda s: s.read(s.lane)),
     "released without what others wrote": both(
         lambda s: s.write(s.lane, OTHER), lambda s: s.add(s.zero, order="release")
@@ -162,6 +180,8 @@ FREE = {
     "views that do not alias": both(lambda s: s.write(s.lane, OTHER), lambda s: s.read(s.shifted)),
     "different constants": both(lambda s: s.write(s.zero), lambda s: s.read(s.one)),
     "blocks of a loop": looped(lambda s, i: s.write(s.block(i))),
+    "blocks further on": _own(lambda s, i: s.spread(i, s.eight)),
+    "blocks from the end": _own(lambda s, i: s.spread(i, s.one, "sub")),
     "elements of a loop": looped(lambda s, i: s.write(i), step="one"),
     "fenced in both branches": both(
         lambda s: s.write(s.lane),

@@ -10,6 +10,8 @@ values go there at once. Construction tries that first.
 
 from __future__ import annotations
 
+from functools import partial
+
 from intent import kir
 from intent import physical as ph
 from intent.construct.alias import alias_class
@@ -22,6 +24,7 @@ from intent.construct.point import Point
 from intent.construct.traversal import OpenLoop, Walk, close_loop, walk_axes
 from intent.construct.writes import store_at
 from intent.kir.walk import operands_of, regions_of, walk
+from intent.physical.advance import advances
 from intent.physical.walk import within
 from intent.types import Extent
 
@@ -55,13 +58,33 @@ class ReadsAhead(Exception):
 
 def keeps_to_itself(c: Context, op: kir.Store, loops: list[OpenLoop]) -> bool:
     """Whether the open loops read of the store's memory just the elements that the same pass of them writes."""
+    store, loads = _accesses(c, op, loops)
+    return all(o.source == store.target and o.coordinates == store.coordinates for o in loads)
+
+
+def meets_earlier_passes(c: Context, op: kir.Store, loops: list[OpenLoop]) -> bool:
+    """Whether the open loops read the store's memory where nothing shows that no other pass of them writes it."""
+    store, loads = _accesses(c, op, loops)
+    known = c.emitter.definition
+    return any(
+        not any(
+            ours == theirs and advances(ours, loop.counter, loop.step, partial(_inside, c, loop), known)
+            for ours, theirs in zip(store.coordinates, load.coordinates, strict=True)
+        )
+        for load in loads
+        for loop in loops
+    )
+
+
+def _inside(c: Context, loop: OpenLoop, value: ph.Fragment) -> bool:
+    return c.emitter.home[value.id].depth >= loop.scope.depth
+
+
+def _accesses(c: Context, op: kir.Store, loops: list[OpenLoop]) -> tuple[ph.Store, list[ph.Load]]:
+    """The store that the open loops make, and what they read of its memory."""
     inside = [o for loop in loops for made in loop.scope.ops for o in within(made)]
     (store,) = [o for o in inside if isinstance(o, ph.Store) and o.target == c.resource(op.target)[0]]
-    return all(
-        o.source == store.target and o.coordinates == store.coordinates
-        for o in inside
-        if isinstance(o, ph.Load) and o.source.memory == store.target.memory
-    )
+    return store, [o for o in inside if isinstance(o, ph.Load) and o.source.memory == store.target.memory]
 
 
 def copied_store(c: Context, op: kir.Store, owned: dict[int, Point], inner: Axes, frame: Frame) -> None:

@@ -11,7 +11,14 @@ from intent.construct.apart import may_store_apart
 from intent.construct.carried import Carries, Homes, full_home, held_binding, settle
 from intent.construct.context import Context
 from intent.construct.control import open_for
-from intent.construct.copied import Axes, ReadsAhead, copied_store, keeps_to_itself, steers_itself
+from intent.construct.copied import (
+    Axes,
+    ReadsAhead,
+    copied_store,
+    keeps_to_itself,
+    meets_earlier_passes,
+    steers_itself,
+)
 from intent.construct.emission import Scope
 from intent.construct.frame import Frame, constant_binding
 from intent.construct.groups import Group
@@ -98,15 +105,23 @@ class Runner:
         before = {d for p in later for d in p.fragment.dims}
         walked = walk_axes(c, inner, points.values(), frame, before, parts=may_store_apart(c, op))
         self._share(apart=walked.part)
-        if walked.loops:
-            key = c.resource(op.target)[1]
-            # A collision in order reads what the pass before wrote; a store may read it through its value.
-            c.dirty |= {key} if op.id in self.group.ordered or ahead else {key} & c.readers.keys()
+        key = c.resource(op.target)[1]
+        # A collision in order reads what the pass before wrote; a store may read it through its value.
+        reread = bool(walked.loops) and (op.id in self.group.ordered or ahead or key in c.readers)
+        if reread:
+            c.dirty.add(key)
         points |= walked.points
         at = tuple(points[k] for k in range(len(shape)))
         made = self._write_at(op, at, frame)
         if ahead and isinstance(op, kir.Store) and not keeps_to_itself(c, op, walked.loops):
             raise ReadsAhead(op.id)
+        if (
+            walked.loops
+            and not reread
+            and isinstance(op, kir.Store)
+            and meets_earlier_passes(c, op, walked.loops)
+        ):
+            c.fence(key)
         if old is not None:
             old.take(made, at, looped=bool(walked.loops))
         for loop in reversed(walked.loops):

@@ -150,9 +150,7 @@ def _static_attribute(lowering: Lowering, base: PyConst | IntrinsicRef, node: as
 def binary(lowering: Lowering, op: ast.operator, lhs: FrontValue, rhs: FrontValue) -> FrontValue:
     """``lhs op rhs``: folded for literals and extents, else a pointwise operation."""
     if isinstance(op, ast.MatMult):
-        raise UnsupportedSyntax(
-            "'@'", fix="write I.matmul(a, b, acc_dtype=I.f32)", span=lowering.builder.span
-        )
+        raise UnsupportedSyntax("'@'", fix="write I.matmul(a, b)", span=lowering.builder.span)
     fn, symbol, fold = _BINARY[type(op)]
     if isinstance(lhs, Literal) and isinstance(rhs, Literal):
         return fold_literals(lowering, symbol, fold, lhs, rhs)

@@ -23,6 +23,13 @@ def _scaled(v: Values) -> dict[str, object]:
     return {"x": v.x / np.max(np.abs(v.x), axis=1, initial=-np.inf, keepdims=True)}
 
 
+def _parts(v: Values) -> dict[str, object]:
+    y = v.y * 2
+    y[1:] += v.x[:-1]
+    y[:, ::2] -= 1
+    return {"y": y + 3}
+
+
 def _half(v: Values) -> dict[str, object]:
     y, half = v.y.copy(), v.x.shape[1] // 2
     y[:, :half] = v.x[:, :half]
@@ -63,6 +70,15 @@ CASES = (
         parameters=(inout("x", "i32", "N", integers(*I32)),),
         oracle=_shifted,
         extents=LINE,
+        segments=(segment(""),),
+    ),
+    Case(
+        name="parts_in_place",
+        kernel=k.parts_in_place,
+        parameters=(view("x", "f32", "M N", normal()), inout("y", "f32", "M N", normal())),
+        oracle=_parts,
+        tolerance=Tolerance(atol=2e-6, reason="three sums of numbers below 16"),
+        extents=sizes("M N", (1, 1), (1, 4), (5, 7), (17, 33)),
         segments=(segment(""),),
     ),
     Case(

@@ -23,6 +23,16 @@ def shift_in_place(x: I.InOut[I.i32, ("N",)]):
 
 
 @intent.kernel
+def parts_in_place(x: I.In[I.f32, ("M", "N")], y: I.InOut[I.f32, ("M", "N")]):
+    M, N = x.shape
+    y[...] *= 2.0
+    y[1:, :] += x[:-1, :]
+    y[:, ::2] -= 1.0
+    at = I.indices(I.domain(0, M * N))
+    y[at // N, at % N] += 3.0
+
+
+@intent.kernel
 def transpose_in_place(x: I.InOut[I.f32, ("N", "N")]):
     x[...] = I.transpose(x[...])
 
