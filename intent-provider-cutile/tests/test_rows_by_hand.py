@@ -150,6 +150,18 @@ def beside(effect):
     return body
 
 
+def behind(effect):
+    """The same in the other order."""
+
+    def body(f, t):
+        valid = f.between(t)
+        made = f.product(t, valid)
+        f.write(t, valid, made)
+        effect(f, t, valid, made)
+
+    return body
+
+
 def counted(f, t, valid, made):
     f.atomic(f.counts, [f.at], f.constant(1, I32), read=False)
 
@@ -352,6 +364,11 @@ WHOLE = {
     "nothing is written": lambda f, t: f.product(t, f.between(t)),
     "all in one row": in_one_row,
     "a row for a pass beside": beside(a_row_for_a_pass),
+    "a row for a pass behind": behind(a_row_for_a_pass),
+    "no condition behind": behind(no_condition),
+    "another condition behind": behind(other_condition),
+    "other rows behind": behind(other_rows),
+    "an atomic behind": behind(counted),
     "rows in another order": elsewhere(lambda f, t: f.by("mod", f.by("mul", t, 5), ALL)),
     "every row twice, from one on": elsewhere(lambda f, t: f.op("add", f.constant(1), f.by("floordiv", t, 2))),
     "where a number is none": where(

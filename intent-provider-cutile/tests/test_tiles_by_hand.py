@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from intent.physical import Dim
+from intent.physical import Buffer, Dim
 from intent.types.dtypes import F32, INDEX
 from intent.types.extent import const
 from intent_provider_cutile.emit import emit
@@ -36,11 +36,17 @@ class Blocks(Builder):
             view("y", "f32", f"{ALL} {ALL}", "inout"),
             view("z", "f32", f"4 {ALL} {SIZE}", "inout"),
         )
+        size = (const(SIZE), const(SIZE))
+        self.space = Buffer(
+            id=9000, name="space", dtype=F32, shape=size, scope="instance", storage="workspace"
+        )
         self.body, self.begin, self.stride = body, begin, step
 
     def made(self):
         views = (self.a, self.b, self.vector, self.deep, self.places, self.y, self.z)
-        return self.program("blocks", views, self.segment([("m", const(4), 1)], self._segment))
+        return self.program(
+            "blocks", views, self.segment([("m", const(4), 1)], self._segment), workspace=[self.space]
+        )
 
     def _segment(self, pid):
         self.pid = pid
@@ -128,6 +134,13 @@ def colliding(f, at):
     f.store(f.y, [f.rows(), f.j], made, dims=(f.m, f.n, f.k))
 
 
+def through_a_workspace(f, at):
+    f.alloc(f.space)
+    f.store(f.space, [f.i, f.p], f.load(f.a, f.rows(), f.p))
+    f.fence(f.space)
+    f.write(f.load(f.space, f.i, f.p))
+
+
 def masked(f, at):
     row = f.rows()
     f.write(f.load(f.a, row, f.p, valid=f.by("lt", row, 50)))
@@ -162,6 +175,7 @@ TILES = {
     "the third": (third, {}, 2),
     "other columns are written": (written(lambda f, at: f.rows(), lambda f, at: f.add(at, f.j)), {}, 2),
     "spread": (read(lambda f, at: f.broadcast(f.i, f.m)), {}, 2),
+    "through a workspace": (through_a_workspace, {}, 2),
     "a row beside": (beside(lambda f, at: f.load(f.a, f.pid, f.j)), {}, 2),
     "a vector beside": (beside(lambda f, at: f.load(f.vector, f.rows())), {}, 2),
     "a diagonal beside": (beside(lambda f, at: f.load(f.a, f.i, f.i)), {}, 2),
@@ -178,6 +192,8 @@ READ_BY_OFFSETS = {
     "a loop by 8": (based(lambda f, at: at), {"step": 8}),
     "a sum with 8": (based(lambda f, at: f.by("add", at, 8)), {}),
     "at most 20": (based(lambda f, at: f.by("minimum", f.by("add", at, 16), 20)), {}),
+    "a quotient of multiples": (based(lambda f, at: f.by("floordiv", at, 16)), {}),
+    "a skew plane": (lambda f, at: f.write(f.load(f.deep, f.by("mod", f.i, 4), f.rows(), f.p)), {}),
     "half of the index": (based(lambda f, at: f.by("floordiv", at, 2)), {}),
     "the rest of the index": (based(lambda f, at: f.by("mod", f.by("add", at, 32), 13)), {}),
     "three times the instance": (based(lambda f, at: f.by("mul", f.pid, 3)), {}),

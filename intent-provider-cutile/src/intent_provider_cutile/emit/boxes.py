@@ -150,7 +150,7 @@ class Boxes:
         op = origin(self.defined, coordinate)
         if isinstance(op, Lane):
             return Side(dim=op.dim)
-        if not isinstance(op, Pointwise) or op.fn != "add" or len(coordinate.dims) != 1:
+        if not isinstance(op, Pointwise) or op.fn != "add":
             return None
         for lanes, base in (op.operands, op.operands[::-1]):
             lane = self.defined.get(lanes.id)

@@ -18,6 +18,7 @@ from intent.physical import Contract, Dim, Loop, Program
 from intent.physical.walk import walk
 from intent.provider.emission import Width
 from intent.provider.emission.python import Prec, Value, expanded, union_dims
+from intent.types import DType
 from intent.types.dtypes import F32
 from intent_provider_cutile.casts import cast
 from intent_provider_cutile.emit.literals import TYPES
@@ -38,8 +39,9 @@ WIDE, WIDE_WARPS = 256, 8
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """The dims of a product as those of (batch, rows, summed) times (batch, summed, columns)."""
+    """The dims of a product as those of (batch, rows, summed) times (batch, summed, columns); the factors' dtype."""
 
+    factors: DType
     batch: tuple[Dim, ...]
     rows: tuple[Dim, ...]
     columns: tuple[Dim, ...]
@@ -71,33 +73,32 @@ def contract(body: Body, op: Contract) -> None:
     lhs, rhs = body.full(body.use(op.lhs), op.lhs.dims), body.full(body.use(op.rhs), op.rhs.dims)
     accumulator = body.use(op.accumulator) if op.accumulator is not None else None
     layout = layout_of(op)
-    product = _product(body, op, layout) if layout is not None else None
-    if layout is None or product is None:
-        value = _sum_of_products(body, op, lhs, rhs, accumulator)
-    else:
+    if layout is not None and (product := _product(body, op, layout)) is not None:
         value = _matrices(body, op, lhs, rhs, accumulator, layout, product)
+    else:
+        value = _sum_of_products(body, op, lhs, rhs, accumulator)
     body.define(op.result, value, op.span, statement=True)
 
 
 def layout_of(op: Contract) -> Layout | None:
     """How ``ct.mma`` computes the contraction, or None where it does not or is not worth it."""
-    if op.lhs.dtype != op.rhs.dtype or op.lhs.dtype.name not in MMA:
-        return None
-    if MMA[op.lhs.dtype.name] != op.result.dtype and not (
-        op.result.dtype.is_float and op.result.dtype.bits < 32
+    factors, result = op.lhs.dtype, op.result.dtype
+    if factors.name not in MMA or (
+        MMA[factors.name] != result and not (result.is_float and result.bits < 32)
     ):
         return None
     left, right = op.lhs.dims, op.rhs.dims
     layout = Layout(
+        factors=factors,
         batch=tuple(d for d in left if d in right and d not in op.dims),
         rows=tuple(d for d in left if d not in right),
         columns=tuple(d for d in right if d not in left),
         summed=op.dims,
     )
     sizes = [size_of(g) for g in (layout.rows, layout.columns, layout.summed)]
-    least = LEAST[:2] if op.lhs.dtype is F32 else LEAST
+    least = LEAST[:2] if factors is F32 else LEAST
     small = any(size < least for size, least in zip(sizes, least, strict=False))
-    return None if small or set(op.dims) - set(left) or set(op.dims) - set(right) else layout
+    return None if small else layout
 
 
 def _matrices(
@@ -106,7 +107,7 @@ def _matrices(
     batch = [layout.batch] if layout.batch else []
     if max(size_of(layout.rows), size_of(layout.columns)) >= WIDE:
         body.context.settings["num_worker_warps"] = WIDE_WARPS
-    wide = MMA[op.lhs.dtype.name]
+    wide = MMA[layout.factors.name]
     narrow = op.result.dtype != wide
     result = (*layout.batch, *layout.rows, *layout.columns)
     shape = layout.shape(*batch, layout.rows, layout.columns)
@@ -128,10 +129,10 @@ def _product(body: Body, op: Contract, layout: Layout) -> str | None:
     """The name of what computes a product of matrices plus an accumulator; None where a matrix unit is not worth it."""
     summed = size_of(layout.summed)
     lanes = summed * size_of(layout.rows) * size_of(layout.columns)
-    if op.lhs.dtype is F32 and op.split and summed >= LEAST[2]:
+    if layout.factors is F32 and op.split and summed >= LEAST[2]:
         body.context.need("_bf16_parts")
         return body.context.need("_split_mma")
-    if op.id in body.context.lonely and op.lhs.dtype is F32 and not layout.batch and lanes <= OUTER_LANES:
+    if op.id in body.context.lonely and layout.factors is F32 and not layout.batch and lanes <= OUTER_LANES:
         return body.context.need("_outer_products")
     return "ct.mma" if summed >= LEAST[2] else None
 

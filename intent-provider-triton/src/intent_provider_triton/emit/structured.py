@@ -204,8 +204,8 @@ _DOT_TYPES = {
 
 def dot_layout(op: Contract) -> tuple[tuple[Dim, ...], tuple[Dim, ...], bool] | None:
     """Axis orders (batch, m, k) and (batch, k, n) of a native product, and whether the operands swap sides."""
-    left, right, out = op.lhs.dims, op.rhs.dims, op.result.dims
-    if (op.lhs.dtype.name, op.result.dtype.name) not in _DOT_TYPES or op.lhs.dtype != op.rhs.dtype:
+    left, right, out, factors = op.lhs.dims, op.rhs.dims, op.result.dims, op.lhs.dtype
+    if (factors.name, op.result.dtype.name) not in _DOT_TYPES:
         return None
     batch = tuple(d for d in left if d in right and d not in op.dims)
     rows = [d for d in left if d not in right]
@@ -213,7 +213,7 @@ def dot_layout(op: Contract) -> tuple[tuple[Dim, ...], tuple[Dim, ...], bool] | 
     if len(op.dims) != 1 or len(rows) != 1 or len(columns) != 1 or len(batch) > 1:
         return None
     (k,), (m,), (n,) = op.dims, rows, columns
-    least_k = DOT_MINIMUM_K_8BIT if op.lhs.dtype.bits == 8 else DOT_MINIMUM
+    least_k = DOT_MINIMUM_K_8BIT if factors.bits == 8 else DOT_MINIMUM
     if min(m.size, n.size) < DOT_MINIMUM or k.size < least_k or (batch and out[0] != batch[0]):
         return None
     swap = out.index(m) > out.index(n)
@@ -228,13 +228,13 @@ def _dot(
     first, second, swap = plan
     a, b = (rhs, lhs) if swap else (lhs, rhs)
     arguments = [body.permuted(a, a.dims, first).text, body.permuted(b, b.dims, second).text]
-    narrow = op.result.dtype.bits < 32
-    apart = op.lhs.dtype.is_float and op.lhs.dtype.bits == 8
+    factors, narrow = op.lhs.dtype, op.result.dtype.bits < 32
+    apart = factors.is_float and factors.bits == 8
     if accumulator is not None and not narrow and not apart:
         arguments.append(body.full(accumulator, op.result.dims).text)
-    if op.lhs.dtype.name == "f32":
+    if factors.name == "f32":
         arguments.append(f'input_precision="{"bf16x6" if op.split else "ieee"}"')
-    if op.lhs.dtype.kind == "int":
+    if factors.kind == "int":
         arguments.append("out_dtype=tl.int32")
     if apart:
         # Not zero: else Triton folds the sum back into the product.

@@ -7,7 +7,10 @@ from typing import Final
 _SIGN: Final = "a sign is 1 or -1"
 _FACTORS: Final = "only the message of a refusal names it"
 _ZERO: Final = "0 stands in parentheses"
+_LONGER: Final = "more digits of the same number"
+_NO_F32: Final = "no f32 is as large"
 _ONE_DTYPE: Final = "both operands of a product have one dtype"
+_EITHER_WAY: Final = "several dims are reduced one after the other, in any order"
 _ORDER: Final = "the order of what is listed means nothing"
 
 EMITTED: Final[dict[str, str]] = {
@@ -18,23 +21,44 @@ EMITTED: Final[dict[str, str]] = {
     "provider.emission.python.extents:ExtentWriter.write:blur-bound:1": _SIGN,
     "provider.emission.python.extents:ExtentWriter.write:blur-bound:2": _SIGN,
     "intent_provider_triton.emit.structured:_sum_of_products:other-side:1": _FACTORS,
-    "intent_provider_triton.emit.structured:dot_layout:skip-decision:8": (
+    "intent_provider_triton.emit.structured:dot_layout:skip-decision:6": (
         "products of short fragments are right as matrix products, too; which is faster is a choice"
     ),
     "intent_provider_cutile.emit.structured:_arg_reduce:skip-decision:3": "only named kinds get there",
     "intent_provider_triton.emit.literals:literal:blur-bound:0": _ZERO,
     "intent_provider_triton.emit.literals:_float_literal:blur-bound:0": "only infinities get there",
-    "intent_provider_triton.emit.literals:_float_literal:blur-bound:1": _SIGN,
-    "intent_provider_triton.emit.literals:_float_literal:blur-bound:2": "only infinities and NaN get there",
-    "intent_provider_triton.emit.literals:_float_literal:blur-bound:3": _SIGN,
-    "intent_provider_triton.emit.literals:_float_literal:blur-bound:5": _ZERO,
+    "intent_provider_triton.emit.literals:_float_literal:blur-bound:1": "only infinities and NaN get there",
+    "intent_provider_triton.emit.literals:_float_literal:blur-bound:2": _SIGN,
+    "intent_provider_triton.emit.literals:_float_literal:blur-bound:3": _LONGER,
+    "intent_provider_triton.emit.literals:_float_literal:blur-bound:4": _ZERO,
+    "intent_provider_triton.emit.literals:_by_way_of_f32:blur-bound:0": _SIGN,
+    "intent_provider_triton.emit.literals:_shortest:blur-bound:0": _NO_F32,
+    "intent_provider_cutile.emit.literals:literal:blur-bound:0": _ZERO,
+    "intent_provider_cutile.emit.literals:_float_literal:blur-bound:0": "only infinities get there",
+    "intent_provider_cutile.emit.literals:_float_literal:blur-bound:1": _LONGER,
+    "intent_provider_cutile.emit.literals:_float_literal:blur-bound:2": _SIGN,
+    "intent_provider_cutile.emit.literals:_shortest:blur-bound:0": _NO_F32,
     "intent_provider_cutile.emit.kernel:KernelEmitter._combine:wrong-text:0": (
         "no two values have one place but paddings, and those are alike"
     ),
     "intent_provider_cutile.emit.kernel:KernelEmitter.emit:forget-filter:0": (
         "an array that only a comment names gets a line that the compiler drops"
     ),
+    "intent_provider_triton.emit.structured:dot_layout:other-side:1": _ONE_DTYPE,
+    "intent_provider_triton.emit.structured:_dot:other-side:0": _ONE_DTYPE,
     "intent_provider_cutile.emit.contract:layout_of:other-side:0": _ONE_DTYPE,
+    "intent_provider_cutile.emit.contract:_sum_of_products:other-side:1": _FACTORS,
+    "intent_provider_cutile.emit.contract:_sum_of_products:blur-bound:0": "of f32 the wider dtype is f32",
+    "intent_provider_cutile.emit.contract:_sum_of_products:flip-flag:0": _EITHER_WAY,
+    "intent_provider_cutile.emit.structured:_arg_reduce:flip-flag:0": _EITHER_WAY,
+    "intent_provider_cutile.emit.structured:reduce:flip-flag:0": _EITHER_WAY,
+    "intent_provider_cutile.emit.structured:_generic_reduce:flip-flag:0": _EITHER_WAY,
+    "intent_provider_triton.emit.structured:_arg_reduce:flip-flag:0": _EITHER_WAY,
+    "intent_provider_triton.emit.structured:reduce:flip-flag:0": _EITHER_WAY,
+    "intent_provider_triton.emit.structured:_generic_reduce:flip-flag:0": _EITHER_WAY,
+    "intent_provider_triton.emit.structured:_sum_of_products:flip-flag:0": _EITHER_WAY,
+    "intent_provider_triton.emit.structured:_sum_of_products:blur-bound:0": "of f32 the wider dtype is f32",
+    "intent_provider_cutile.emit.runs:_nameless:swap-operands:0": _ORDER,
     "intent_provider_cupy.emit.products:product_of:other-side:3": _ONE_DTYPE,
     "intent_provider_cupy.emit.products:product_of:other-side:7": _ONE_DTYPE,
     "intent_provider_cupy.emit.products:_on_tensor_cores:other-side:0": _ONE_DTYPE,
