@@ -31,6 +31,7 @@ FULL = Plan(
     knobs=(("warps", 8), ("stages", 2)),
     online=False,
     peel=False,
+    planes=True,
 )
 
 
@@ -45,7 +46,7 @@ def test_a_plan_says_all_that_it_decides() -> None:
         f"guards: {guard}",
         "knobs: warps=8, stages=2",
     ]
-    assert len(str(FULL).splitlines()) == 6
+    assert len(str(FULL).splitlines()) == 7
     assert str(Plan(groups=(GroupPlan(),))) == "group 0: one instance"
 
 

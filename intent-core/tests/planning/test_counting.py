@@ -22,6 +22,7 @@ TABLE = PlanTable(
     warp_counts=(1, 2, 4, 8),
     counting=Walk(block=512, knobs=settings(num_warps=8)),
     counting_parts=6,
+    planes=Walk(block=64, knobs=settings(num_warps=2)),
 )
 CAPABILITIES = replace(
     registry().get("reference").capabilities, plans=TABLE, histogram=1024, atomics=frozenset()
@@ -55,6 +56,19 @@ def test_all_bins_are_in_lanes_and_values_in_blocks():
     assert dict(group.inner) == {"axis_N": serial(512), "axis_K": resident(1024)}
     assert group.split == ("axis_N", 6)
     assert dict(plan.knobs) == {"num_warps": 8}
+
+
+@pytest.mark.parametrize(
+    ("values", "bins", "planes"),
+    [(1 << 20, 256, True), ((1 << 20) - 1, 256, False), (1 << 20, 257, False), (1 << 20, 3, True)],
+)
+def test_many_values_of_few_bins_are_counted_in_planes(values, bins, planes):
+    some = replace(CAPABILITIES, planes=256)
+    plan = plan_of(counts, some, N=values, K=bins)
+    assert plan.planes == planes
+    assert plan.groups[0].traversal("axis_N") == serial(64 if planes else 512)
+    assert dict(plan.knobs) == {"num_warps": 2 if planes else 8}
+    assert not plan_of(counts, N=values, K=bins).planes
 
 
 def test_parts_are_fewer_the_more_bins_the_last_one_adds():
@@ -102,6 +116,14 @@ def test_random_plans_have_bins_in_lanes_and_on_instances():
     inside = [g for g in found if g.block("axis_K") is None]
     assert 5 < len(inside) < 25
     assert {g.traversal("axis_K").mode for g in inside} == {"resident", "serial"}
+
+
+def test_random_plans_count_in_planes_where_the_target_does():
+    analysis, rng = analyze(lower(counts)), np.random.default_rng(1)
+    some = replace(CAPABILITIES, planes=256)
+    found = [random_plan(analysis, some, rng, {"N": 100, "K": 20}).planes for _ in range(30)]
+    assert 5 < sum(found) < 25
+    assert not any(random_plan(analysis, CAPABILITIES, rng, {"N": 100, "K": 20}).planes for _ in range(30))
 
 
 @intent.kernel

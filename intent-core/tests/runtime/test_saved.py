@@ -122,7 +122,9 @@ def older(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "lacking", [("peel",), ("split",), ("online",), ("peel", "split", "online")], ids="-".join
+    "lacking",
+    [("peel",), ("split",), ("online",), ("planes",), ("peel", "split", "online", "planes")],
+    ids="-".join,
 )
 def test_plans_of_before_there_was_a_field_mean_what_they_meant(older, x, lacking):
     def change(record):
@@ -136,12 +138,12 @@ def test_plans_of_before_there_was_a_field_mean_what_they_meant(older, x, lackin
     assert again.plan == plan
 
 
-@pytest.mark.parametrize("field", ["peel", "online"])
-def test_what_a_plan_says_otherwise_is_kept(older, x, field):
-    folder, plan = older(lambda record: record.update({field: False}))
+@pytest.mark.parametrize(("field", "value"), [("peel", False), ("online", False), ("planes", True)])
+def test_what_a_plan_says_otherwise_is_kept(older, x, field, value):
+    folder, plan = older(lambda record: record.update({field: value}))
     again = intent.load(folder)
     again.run(x)
-    assert again.plan == replace(plan, **{field: False})
+    assert again.plan == replace(plan, **{field: value})
 
 
 @pytest.mark.rejects

@@ -18,6 +18,7 @@ CAPABILITIES: Final = Capabilities(
         {(operand, result.name) for operand, result in MMA.items()} | {("f16", "f16"), ("bf16", "bf16")}
     ),
     functions=native_functions(),
+    planes=256,
     atomics=ATOMICS | BY_CAS,
     grid_limit=(1 << 31) - 1,
     needs_gpu=True,

@@ -66,6 +66,8 @@ PLANS: Final = PlanTable(
     ),
     # Not measured: 108 registers, so that four blocks are on a multiprocessor; blocks of 2048 with 8 warps take 203.
     counting=Walk(block=4096, knobs=settings(num_worker_warps=4)),
+    # A value a thread: 1.5 operations a value and word of 32 bins of those that 64 threads do in a clock.
+    planes=Walk(block=128, knobs=settings(num_worker_warps=4, occupancy=4)),
     short_rows=4096,
     narrow_square=128,
     # tileiras 13.4 dies of a signal where two loops with sums across lanes stand before an atomic that releases.

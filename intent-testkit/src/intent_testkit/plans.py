@@ -107,7 +107,8 @@ class Compiled:
                 for label in sorted(shareable(self.analysis, group, plan.groups[number])):
                     split = with_split(plan, number, label, count, self.analysis)
                     if split is not None:
-                        yield replace(split, peel=self.capabilities.plans.shared_peel)
+                        planes = self.capabilities.planes > 0
+                        yield replace(split, peel=self.capabilities.plans.shared_peel, planes=planes)
 
     def _laid_out(
         self, extents: Extents, block: int, kept: int | None, how: Inner | None, capabilities: Capabilities

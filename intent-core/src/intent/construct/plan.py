@@ -96,7 +96,8 @@ class Plan:
     """Plans per group, launch-visible guards to build on, and provider knobs (never meaning).
 
     ``online``: normalisations take their online form where the author permits it. ``peel``: blocks on which masks hold
-    everywhere are walked apart, without masks.
+    everywhere are walked apart, without masks. ``planes``: loops that only count, into bins that are few enough for the
+    target, do so in bit planes.
     """
 
     groups: tuple[GroupPlan, ...]
@@ -104,6 +105,7 @@ class Plan:
     knobs: tuple[tuple[str, int], ...] = ()
     online: bool = True
     peel: bool = True
+    planes: bool = False
     name: str = field(default="", compare=False)
 
     def __str__(self) -> str:
@@ -124,6 +126,8 @@ class Plan:
             lines.append("normalisations: in two passes")
         if not self.peel:
             lines.append("loops: masked throughout")
+        if self.planes:
+            lines.append("histograms: in bit planes")
         return "\n".join(lines)
 
 

@@ -34,6 +34,7 @@ def record_of_plan(plan: Plan) -> Record:
         "knobs": [[name, value] for name, value in plan.knobs],
         "online": plan.online,
         "peel": plan.peel,
+        "planes": plan.planes,
     }
 
 
@@ -58,7 +59,7 @@ def plan_of_record(record: Record) -> Plan:
         ),
         knobs=tuple((name, value) for name, value in record["knobs"]),
         name=record["name"],
-        **{name: _truth(record, name) for name in ("online", "peel") if name in record},
+        **{name: _truth(record, name) for name in ("online", "peel", "planes") if name in record},
     )
 
 

@@ -81,7 +81,10 @@ class Builder:
 
     def part(self, dim: ph.Dim, count: int) -> ph.Dim:
         """A lane dim for one of ``count`` equal parts of another one, next to it in the program's order."""
-        made = replace(dim, name=f"{dim.name}_{count}", size=dim.size // count)
+        return self.beside(dim, replace(dim, name=f"{dim.name}_{count}", size=dim.size // count))
+
+    def beside(self, dim: ph.Dim, made: ph.Dim) -> ph.Dim:
+        """A lane dim of its own, next to ``dim`` in the program's order."""
         if made not in self._order:
             at = self.dims.index(dim) + 1
             self.dims = (*self.dims[:at], made, *self.dims[at:])

@@ -12,8 +12,8 @@ from intent.passes.scaled_maximum import scaled_maximum
 from intent.provider import Capabilities
 
 
-def finish(program: ph.Program, capabilities: Capabilities) -> ph.Program:
-    """The program that a provider with these capabilities spells."""
+def finish(program: ph.Program, capabilities: Capabilities, *, planes: bool = False) -> ph.Program:
+    """The program that a provider with these capabilities spells; ``planes``: the plan wants few bins in bit planes."""
     # Expansions would hide the products that it looks for.
-    known = (capabilities.functions, capabilities.histogram, capabilities.atomics)
-    return expand(scaled_maximum(program), *known)
+    c = capabilities
+    return expand(scaled_maximum(program), c.functions, c.histogram, c.atomics, c.planes if planes else 0)

@@ -29,7 +29,7 @@ from intent.kir.walk import walk
 from intent.physical import Guard
 from intent.planning.chained import HEAD, LONGEST_HEAD, Chain, chain_of, heads_of
 from intent.planning.collisions import arranged
-from intent.planning.counting import bins_in_lanes, histograms_of, most_bins, values_of
+from intent.planning.counting import IN_PLANES, bins_in_lanes, histograms_of, most_bins, values_of
 from intent.planning.legal import bound_of, divisible, legal, must_be_whole, power_of_two, size_of
 from intent.planning.paged import page_sizes
 from intent.planning.ragged import LEAST, average, counted_axes
@@ -75,6 +75,7 @@ class _Planner:
         self.guards: set[Guard] = set()
         self.asked: list[Knobs] = []
         self.online = True
+        self.planes = False
         self.whole = must_be_whole(analysis)
         self.made: dict[int, kir.Op] = {r.id: op for op in walk(analysis.kernel.body) for r in op.results}
         self.tiles = self._tiles()
@@ -91,7 +92,14 @@ class _Planner:
         guards = tuple(sorted(self.guards, key=str))
         # The group with the most warps decides about the whole kernel's settings.
         chosen = max(self.asked, key=self.table.warps_of, default=())
-        made = Plan(groups=groups, guards=guards, knobs=chosen, online=self.online, name="default")
+        made = Plan(
+            groups=groups,
+            guards=guards,
+            knobs=chosen,
+            online=self.online,
+            planes=self.planes,
+            name="default",
+        )
         return fitted(legal(made, self.analysis, self.capabilities), self.analysis, self.whole, self.table)
 
     def _know_pages(self) -> None:
@@ -337,7 +345,11 @@ class _Planner:
         self, group: Group, inner: dict[str, Inner], bins: dict[str, Extent], values: list[str]
     ) -> GroupPlan:
         """One instance has all bins of its histograms; other owned axes are shared out one by one."""
-        found = self.table.counting
+        counted = prod(bound_of(self.analysis, label, self.extents, 1024) for label in values)
+        few = all(self._size(e) <= self.capabilities.planes for e in bins.values())
+        planes = few and counted >= IN_PLANES
+        self.planes |= planes
+        found = self.table.planes if planes else self.table.counting
         room = found.block
         for label in values:
             e = self.analysis.inner[label].extent

@@ -73,7 +73,8 @@ def random_plan(
         groups.append(GroupPlan(instance=tuple(instance), inner=tuple(inner), grouped=grouped))
     beside = tuple((label, int(2 ** rng.integers(0, 4))) for label in sorted(whole) if rng.random() < 0.5)
     groups = [replace(group, beside=beside) for group in groups]
-    plan = Plan(groups=tuple(groups), guards=tuple(sorted(guards, key=str)), name="random")
+    planes = bool(bins) and capabilities.planes > 0 and rng.random() < 0.5
+    plan = Plan(groups=tuple(groups), guards=tuple(sorted(guards, key=str)), planes=planes, name="random")
     return _with_splits(legal(plan, analysis, capabilities), analysis, capabilities, rng)
 
 

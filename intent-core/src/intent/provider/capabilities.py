@@ -15,7 +15,8 @@ class Capabilities:
     ``max_lanes``: most elements of one fragment (programs with more are refused before they are emitted).
     ``dot_minimum``: least (m, n, k) of a native matrix product. ``dot_dtypes``: (operand, accumulator) dtype names
     of native products. ``functions``: pointwise functions spelled natively (others are expanded by core).
-    ``histogram``: most bins of a native histogram (core counts more by atomics). ``atomics``: (kind, dtype) pairs.
+    ``histogram``: most bins of a native histogram (core counts more by atomics). ``planes``: most bins
+    that loops count in bit planes, in registers, before they go there. ``atomics``: (kind, dtype) pairs.
     ``grid_limit``: most programs.
     ``preference``: of several providers that could run, the greatest is the default one; ties go by name.
     ``plans``: tile shapes and settings that its compiler likes.
@@ -28,6 +29,7 @@ class Capabilities:
     dot_dtypes: frozenset[tuple[str, str]] = frozenset()
     functions: frozenset[str] = frozenset()
     histogram: int = 0
+    planes: int = 0
     atomics: frozenset[tuple[str, str]] = frozenset()
     grid_limit: int = (1 << 31) - 1
     needs_gpu: bool = True

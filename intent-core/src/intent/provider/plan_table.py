@@ -100,7 +100,8 @@ class PlanTable:
 
     ``ragged``: lanes of an instance whose points have numbers of members, or lengths of loops, of their own.
     ``resident``: lanes up to which a row is held at once, ``masked``: the same for rows that do not fill their lanes
-    (None: as many); ``walks``: how a longer one is walked; ``counting``: how the values of a histogram are.
+    (None: as many); ``walks``: how a longer one is walked; ``counting``: how the values of a histogram are,
+    ``planes``: of one that is counted in bit planes.
     ``sharing``: instances among which long reductions are shared out where there are a quarter as many at most;
     ``shared_peel``: whether their loops have full blocks apart from masked ones;
     ``counting_parts``: the same for histograms, of which each leaves all its bins to the last one.
@@ -130,6 +131,7 @@ class PlanTable:
     masked: int | None = None
     walks: tuple[Walk, ...] = (Walk(),)
     counting: Walk = Walk(block=4096)
+    planes: Walk = Walk(block=128)
     sharing: int = 1056
     counting_parts: int = 528
     shared_peel: bool = True

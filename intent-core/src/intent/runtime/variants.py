@@ -251,7 +251,7 @@ class Variants:
             constructed = construct(self._kernel, plan, self._analysis)
         with stage(seconds, "passes"):
             refined = refine(constructed, replace(self._permissions, online=plan.online, peel=plan.peel))
-            program = finish(refined, self._provider.capabilities)
+            program = finish(refined, self._provider.capabilities, planes=plan.planes)
         with stage(seconds, "verify"):
             self._verify(refined)
             if program is not refined:

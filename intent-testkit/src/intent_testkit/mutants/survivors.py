@@ -98,7 +98,7 @@ KNOWN: Final[dict[str, str]] = EMITTED | {
     "passes.expand.rounding:trunc:blur-bound:0": "zero is its own floor and ceiling",
     "passes.expand.logarithm:log1p:blur-bound:0": _BORDER,
     "passes.expand.logarithm:log1p:blur-bound:1": _BORDER,
-    "passes.building:Builder.part:shift-segment:0": "its lanes stand in front of the whole's: another order",
+    "passes.building:Builder.beside:shift-segment:0": "its lanes stand in front of the whole's: another order",
     "passes.constants:Known.reaches:forget-step:0": "what was looked at is looked at again: slower, and as right",
     "passes.narrowing:first_at:shift-segment:1": "one member is no whole block",
     "passes.expand.gamma:_positive:blur-bound:1": _BORDER,

@@ -54,12 +54,14 @@ def expand(
     functions: Collection[str],
     histogram: int = 0,
     atomics: Collection[tuple[str, str]] = (),
+    in_planes: int = 0,
 ) -> ph.Program:
     """The program with every function outside ``functions`` rewritten, where there is a rewrite.
 
-    Histograms of more than ``histogram`` bins are rewritten as well: into sums by atomics, if ``atomics`` has them.
+    Histograms of more than ``histogram`` bins are rewritten as well: into sums by atomics, if ``atomics`` has them,
+    of at most ``in_planes`` bins in bit planes where loops count them.
     """
-    program = counted(program, histogram, atomics)
+    program = counted(program, histogram, atomics, in_planes)
     expansion = _Expansion(program, EXPANSIONS.keys() - frozenset(functions), histogram)
     if not any(expansion.lacks(op) for s in program.segments for op in walk(s.body)):
         return program

@@ -17,6 +17,7 @@ from typing import Any
 
 from intent import physical as ph
 from intent.passes.building import Builder
+from intent.passes.expand.planes import counted_in_planes, planes
 from intent.physical.counted import counting_chain
 from intent.physical.walk import map_regions, operands_of, regions_of, walk
 from intent.types import DType
@@ -27,8 +28,13 @@ FEW_BINS = 8
 """So few bins cost less as tests of each value, and their counters would be fought over."""
 
 
-def counted(program: ph.Program, most: int, atomics: Collection[tuple[str, str]]) -> ph.Program:
-    """The program without histograms of more than ``most`` bins, but for those of few bins or without an atomic sum."""
+def counted(
+    program: ph.Program, most: int, atomics: Collection[tuple[str, str]], in_planes: int = 0
+) -> ph.Program:
+    """The program without histograms of more than ``most`` bins, but for those of few bins or without an atomic sum.
+
+    Loops count up to ``in_planes`` bins in bit planes (``planes``), where they can.
+    """
 
     def wanted(op: ph.Op) -> bool:
         if not isinstance(op, ph.Histogram) or op.bins.size <= max(most, FEW_BINS):
@@ -38,9 +44,10 @@ def counted(program: ph.Program, most: int, atomics: Collection[tuple[str, str]]
     found = {op.id for s in program.segments for op in walk(s.body) if wanted(op)}
     if not found:
         return program
-    counting = _Counting(program, found)
+    counting = _Counting(program, found, in_planes)
     segments = tuple(replace(s, body=counting.region(s.body, inside=False)) for s in program.segments)
-    return replace(program, segments=segments, workspace=(*program.workspace, *counting.buffers))
+    workspace = (*program.workspace, *counting.buffers)
+    return replace(program, segments=segments, workspace=workspace, dims=counting.b.dims)
 
 
 def _dtype(op: ph.Histogram) -> DType:
@@ -51,8 +58,9 @@ def _dtype(op: ph.Histogram) -> DType:
 class _Counting:
     """Rewrites the histograms ``found``; ``buffers`` are the counters."""
 
-    def __init__(self, program: ph.Program, found: set[int]) -> None:
+    def __init__(self, program: ph.Program, found: set[int], in_planes: int) -> None:
         self.found = found
+        self.in_planes = in_planes
         self.buffers: list[ph.Buffer] = []
         self.b = Builder(program)
         self.open: dict[int, ph.Buffer] = {}
@@ -97,6 +105,9 @@ class _Counting:
             self.open |= {h.id: buffer for h in chain}
             after += self._read(chain[0], buffer, op.results[k], op.inits[k])
         kept = [k for k in range(len(op.results)) if k not in chains]
+        here = [] if kept else counted_in_planes(self.b, op, self.in_planes)
+        if here and all(h.id in self.open for h in here):
+            return [*before, *planes(self.b, op, [(h, self.open[h.id]) for h in here]), *after]
 
         def some(values: Sequence[ph.Fragment]) -> tuple[ph.Fragment, ...]:
             return tuple(values[k] for k in kept)
