@@ -135,7 +135,9 @@ def _put(
         conditions.append(f"({place}) / {part * size} == {first // part}")
         place = f"({place}) % {part * size}"
     condition = f"if ({' && '.join(conditions)}) " if conditions else ""
-    text = f"{condition}it_store({name}, {place}, {typed(value).text});"
+    # An index value may be an int by now; the tile has all 64 bits.
+    stored = f"(long long){value.atom}" if value.dtype.kind == "index" else typed(value).text
+    text = f"{condition}it_store({name}, {place}, {stored});"
     body.loops.act(text, table, table.looped(dims), op.span)
 
 

@@ -291,3 +291,24 @@ def test_constants_that_nothing_is_computed_with(intent_provider: str, dtype: st
     wanted = np.repeat(np.array(values).astype(y.dtype)[:, None], 4, axis=1)
     same(y, wanted)
     assert (np.signbit(y.astype(np.float64)[1:]) == np.signbit(wanted.astype(np.float64)[1:])).all()
+
+
+def test_products_of_index_values(intent_provider: str) -> None:
+    """They need more than 32 bits, and their factors do not."""
+    y = np.zeros((16, 16), np.int64)
+    run(intent_provider, rare.product_of_places(), {"y": y})
+    place = np.arange(16)
+    factor = place[:, None] + place[None, :] + 1
+    same(y, (factor << 17) @ factor)
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16", "i32", "i8", "u8"])
+@pytest.mark.parametrize("kind", ["argmax", "argmin"])
+def test_places_in_two_dims(intent_provider: str, kind: str, dtype: str) -> None:
+    """The first of several places wins, wherever the rows of the block lie."""
+    x = (np.arange(64).reshape(8, 8) * 5 % 23 + 2).astype(BY_NAME[dtype].numpy)
+    x[5, 1] = x[3, 6] = x[3, 7] = 60 if kind == "argmax" else 0
+    y, z = np.zeros(1, x.dtype), np.zeros(1, np.int64)
+    run(intent_provider, rare.best_places(kind, dtype), {"x": x, "y": y, "z": z})
+    same(y, x[3, 6:7])
+    same(z, np.array([3 * 8 + 6], np.int64))

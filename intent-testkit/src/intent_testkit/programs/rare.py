@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from intent.physical import Dim, Fragment, Program, ScalarParam
-from intent.types.dtypes import BY_NAME, F32, I32, I64
+from intent.types.dtypes import BY_NAME, F32, I32, I64, INDEX
 from intent.types.extent import broadcast, call, ceildiv, const, floordiv, maximum, minimum, symbol
 from intent_testkit.programs.builder import Builder, view
 
@@ -231,3 +231,36 @@ def constants(values: Sequence[float], dtype: str, size: int = 4) -> Program:
             b.store(y, [b.constant(k), b.lane(lane)], b.constant(value, y.dtype))
 
     return b.program("constants", [y], b.segment([("one", const(1), 1)], body))
+
+
+def product_of_places(size: int = 16) -> Program:
+    """``y[i, j]`` is the sum over ``k`` of ``(i + k + 1) * 2**17`` times ``j + k + 1``: a product of index values."""
+    m, n, k = Dim("m", size), Dim("n", size), Dim("k", size)
+    b = Builder(m, n, k)
+    y = view("y", "i64", f"{size} {size}", "out")
+
+    def body(_: Fragment) -> None:
+        i, j, p = b.lane(m), b.lane(n), b.lane(k)
+        one, far = b.constant(1), b.constant(1 << 17)
+        left = b.op("mul", b.op("add", b.op("add", i, p), one), far)
+        right = b.op("add", b.op("add", p, j), one)
+        b.store(y, [i, j], b.cast(b.contract(left, right, k, dtype=INDEX), I64))
+
+    return b.program("product_of_places", [y], b.segment([("one", const(1), 1)], body))
+
+
+def best_places(kind: str, dtype: str, size: int = 8) -> Program:
+    """The extreme value of a block of ``x`` and its place, row by row: a reduction of pairs in two dims at once."""
+    m, n = Dim("m", size), Dim("n", size)
+    b = Builder(m, n)
+    x, y = view("x", dtype, f"{size} {size}"), view("y", dtype, "1", "out")
+    z = view("z", "i64", "1", "out")
+
+    def body(_: Fragment) -> None:
+        i, j = b.lane(m), b.lane(n)
+        place = b.op("add", b.op("mul", i, b.constant(size)), j)
+        best, at = b.arg_reduce(b.load(x, i, j), place, m, n, kind=kind)
+        b.store(y, [b.constant(0)], best)
+        b.store(z, [b.constant(0)], b.cast(at, I64))
+
+    return b.program("best_places", [x, y, z], b.segment([("one", const(1), 1)], body))
