@@ -153,7 +153,7 @@ def test_no_case_expects_one_instance_for_what_is_independent(case):
         "power_iteration_1", "power_iteration_6", "fibonacci_0", "fibonacci_1", "fibonacci_50",
         "nested_ordered", "stepped_loop", "stepped_loop_negative", "stepped_loop_empty", "stepped_loop_once",
         "three_shapes", "rank_zero", "scalar_arguments", "shift_in_place", "transpose_in_place",
-        "write_then_overwrite",
+        "write_then_overwrite", "parts_in_place",
         "matrix_prefix", "segmented_sum", "window_sums", "summed_area", "prefix_plus_transpose", "compact",
         "argmin_of_bytes", "argmax_flat",
         "rolling_hash", "folds_in_folds",
@@ -167,7 +167,7 @@ def test_no_case_expects_one_instance_for_what_is_independent(case):
         "ordered_tickets", "scatter_then_read",
         "sum_of_vector", "promised_in_a_branch_taken", "promised_in_a_branch_not_taken", "promised_in_a_loop_of_3",
         "promised_in_a_loop_of_0", "endless_elsewhere_3", "endless_elsewhere_0", "turned_after_a_branch_taken",
-        "turned_after_a_branch_not_taken", "added_from_itself", "added_then_raised", "written_again_elsewhere_0",
-        "written_again_elsewhere_2", "carried_diagonal", "steps_to_the_end", "sums_between_writes", "frequencies",
+        "turned_after_a_branch_not_taken", "added_from_itself", "added_where_they_meet", "added_then_raised",
+        "written_again_elsewhere_0", "written_again_elsewhere_2", "carried_diagonal", "steps_to_the_end", "sums_between_writes", "frequencies",
     }  # fmt: skip
     assert any(not spec.axes for spec in case.segments) == (case.name in whole)

@@ -129,6 +129,10 @@ NEEDED = {
     "write after write": both(lambda s: s.write(s.lane), lambda s: s.write(s.zero)),
     "read after atomic": both(lambda s: s.add(s.lane), lambda s: s.read(s.shifted)),
     "atomic after write": both(lambda s: s.write(s.lane), lambda s: s.add(s.zero)),
+    "atomic where it was read": both(lambda s: (s.read(s.lane), s.add(s.lane)) and None),
+    "exchanges of the same lanes": both(
+        lambda s: s.add(s.lane, kind="exchange"), lambda s: s.add(s.lane, kind="exchange")
+    ),
     "a maximum after a sum": both(lambda s: s.add(s.lane), lambda s: s.add(s.shifted, kind="max")),
     "an exchange after an exchange": both(
         lambda s: s.add(s.lane, kind="exchange"), lambda s: s.add(s.shifted, kind="exchange")

@@ -402,10 +402,13 @@ class Context:
         fenced = self.fenced_in.get(key)
         return key in self.dirty or (fenced is not None and not self.emitter.around(fenced))
 
-    def before_atomic(self, key: str, place: Place, op: kir.ScatterReduce | kir.Atomic) -> None:
-        """An atomic is fenced from plain accesses by other lanes, and from atomics that do something else."""
+    def before_atomic(self, key: str, op: kir.ScatterReduce | kir.Atomic) -> None:
+        """An atomic is fenced from plain accesses, and from atomics that do something else.
+
+        Its lanes may meet in one element, so that a read at the same coordinates may be of what another lane changes.
+        """
         others = self._atomics(key) - {by_atomics(key, self.done_by(op))}
-        if others or self._plainly_written(key) or self.overtakes(key, place, op.id):
+        if others or self._plainly_written(key) or self.readers.get(key):
             self.fence(key)
 
     def done_by(self, op: kir.ScatterReduce | kir.Atomic) -> str:

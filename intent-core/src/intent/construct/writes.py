@@ -71,7 +71,7 @@ def write_scatter(c: Context, op: kir.ScatterReduce, at: At, frame: Frame) -> No
     if form == "ordered":
         _combine_in_order(c, op, to, value, frame)
         return
-    c.before_atomic(to.key, to.place, op)
+    c.before_atomic(to.key, op)
     if form == "native":
         assert op.kind is not None
         indivisible(c, to, _ATOMIC[op.kind], (value,), "relaxed")
@@ -119,7 +119,7 @@ def write_atomic(c: Context, op: kir.Atomic, at: At, frame: Frame) -> tuple[ph.F
     to = target_of(c, op, op.target.shape, at, frame)
     if op.order in ("release", "acq_rel"):
         c.settle_writes()
-    c.before_atomic(to.key, to.place, op)
+    c.before_atomic(to.key, op)
     results: tuple[ph.Fragment, ...]
     if c.form(op) == "exchange":
         old = exchange(c, to, lambda seen: _updated(c, op.kind, seen, values), op.order)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from intent_testkit.cases.case import Case, Values, inout, out, scalar, segment, sizes, view
-from intent_testkit.cases.draw import Array, Extents, integers, normal
+from intent_testkit.cases.draw import Array, Extents, coordinates, integers, normal
 from intent_testkit.cases.tolerance import ulps
 from intent_testkit.kernels import telling as k
 
@@ -59,6 +59,12 @@ def _raised(v: Values) -> dict[str, object]:
     y, i = v.y.copy(), np.arange(v.x.size)
     np.add.at(y, i % y.size, v.x)
     np.maximum.at(y, (i * 2 + 1) % y.size, v.x)
+    return {"y": y}
+
+
+def _where_they_meet(v: Values) -> dict[str, object]:
+    y = v.y.copy()
+    np.add.at(y, v.k, v.y[v.k])
     return {"y": y}
 
 
@@ -257,6 +263,15 @@ CASES = (
         parameters=(inout("y", "i32", "N", integers(-9, 9)),),
         oracle=_from_itself,
         extents=sizes("N", 1, 7, 33),
+        variants=("contiguous", "strided"),
+        segments=(segment(""),),
+    ),
+    Case(
+        name="added_where_they_meet",
+        kernel=k.added_where_they_meet,
+        parameters=(view("k", "i32", "P", coordinates("N")), inout("y", "i32", "N", integers(-9, 9))),
+        oracle=_where_they_meet,
+        extents=sizes("N P", (1, 3), (7, 5), (5, 40)),
         variants=("contiguous", "strided"),
         segments=(segment(""),),
     ),

@@ -161,6 +161,12 @@ def added_from_itself(y: I.InOut[I.i32, ("N",)]):
 
 
 @intent.kernel
+def added_where_they_meet(k: I.In[I.i32, ("P",)], y: I.InOut[I.i32, ("N",)]):
+    """What is read stands where it is added, and lanes that read one element meet there."""
+    I.scatter_reduce(y, index=(k[...],), value=y[k[...]], combine=I.add)
+
+
+@intent.kernel
 def rows_of_pairs(x: I.In[I.i32, ("M", "N")], y: I.Out[I.i32, ("M",)], z: I.Out[I.i32, ("M", "N")]):
     """Places of a row are quotients by its length, which may be zero while rows are summed."""
     M, N = x.shape

@@ -8,9 +8,9 @@ A lane is not a thread. A fragment is spread over threads in one way here and in
 fewer lanes than there are threads, several threads hold the same lane: a read is made by all of them, an effect by
 one. So equal coordinates in one pass of every loop around both accesses excuse two effects, which the same thread
 makes, and a read before an effect if its value goes nowhere else: the replicas that come too late are never looked
-at. They do not excuse a read after an effect. An atomic that releases is made by one thread, so that it comes after
-a fence of what the others did. Elements that differ need no fence: constants that differ, or a
-coordinate that moves on by whole blocks between two passes of a loop.
+at. They do not excuse a read after an effect, nor an atomic, whose lanes may meet in one element. An atomic that
+releases is made by one thread, so that it comes after a fence of what the others did. Elements that differ need no
+fence: constants that differ, or a coordinate that moves on further than its lanes reach between two passes of a loop.
 """
 
 from __future__ import annotations
@@ -147,8 +147,11 @@ class _Checker:
         return any(a == b and self._moves_on(a, loop) for a, b in pairs)
 
     def _undisturbed(self, earlier: _Access, later: _Access) -> bool:
-        """Whether accesses at equal coordinates are right although other threads hold the same lane."""
-        if later.kind == "read":
+        """Whether accesses at equal coordinates are right although other threads hold the same lane.
+
+        Lanes of an atomic may meet in one element: then another lane's access has the coordinates, too.
+        """
+        if later.kind == "read" or "atomic" in (earlier.kind, later.kind):
             return False
         if earlier.kind != "read":
             return True
