@@ -168,6 +168,7 @@ def test_no_case_expects_one_instance_for_what_is_independent(case):
         "sum_of_vector", "promised_in_a_branch_taken", "promised_in_a_branch_not_taken", "promised_in_a_loop_of_3",
         "promised_in_a_loop_of_0", "endless_elsewhere_3", "endless_elsewhere_0", "turned_after_a_branch_taken",
         "turned_after_a_branch_not_taken", "added_from_itself", "added_where_they_meet", "added_then_raised",
-        "written_again_elsewhere_0", "written_again_elsewhere_2", "carried_diagonal", "steps_to_the_end", "sums_between_writes", "frequencies",
+        "written_again_elsewhere_0", "written_again_elsewhere_2", "carried_diagonal",
+        "steps_to_the_end", "sums_between_writes", "frequencies",
     }  # fmt: skip
     assert any(not spec.axes for spec in case.segments) == (case.name in whole)
