@@ -99,6 +99,11 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--tests", action="append", default=[], help="with --provider, a file or folder of tests of its own"
     )
+    parser.add_argument(
+        "--without",
+        default="",
+        help="with --provider, regular expression in names of tests that are left out",
+    )
     return parser.parse_args()
 
 
@@ -116,8 +121,9 @@ def _right(name: str, options: argparse.Namespace) -> Known:
     if options.provider:
         cases = [case.name for case in ALL[:: options.every]]
         began = time.monotonic()
+        tests = (*OPERATIONS, *options.tests)
         spelled = watching_texts.watch(
-            name, _modules(name), cases, (*OPERATIONS, *options.tests), jobs=options.jobs
+            name, _modules(name), cases, tests, jobs=options.jobs, without=options.without
         )
         _say_watched(began, len(cases))
         _say_left_out(spelled.failing)

@@ -7,6 +7,7 @@ that the provider was given come back from there, to be spelled again by wrong o
 from __future__ import annotations
 
 import copyreg
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -75,14 +76,18 @@ def watch(
     cases: Sequence[str] = tuple(_CASES),
     tests: Sequence[str] = OPERATIONS,
     jobs: int = 1,
+    without: str = "",
 ) -> Emitted:
     """Spell the programs of the cases and run the tests of files and folders, watching the lines of the modules.
 
+    ``without``: tests in whose names this regular expression is found are not run, such as those that compare texts.
     Tests that fail already say nothing about mutants, and are not asked; ``Emitted.failing`` has them.
     """
     found = Emitted(provider=provider)
     names, unread = collected(tests, provider)
     found.failing.update(unread)
+    if without:
+        names = [name for name in names if not re.search(without, name)]
     shares: list[Share] = [*((name,) for name in cases), *dealt(names, TESTS)]
     files = {file_of(module): module for module in modules}
     seconds: dict[str, float] = {}
