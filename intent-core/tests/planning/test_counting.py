@@ -71,6 +71,12 @@ def test_many_values_of_few_bins_are_counted_in_planes(values, bins, planes):
     assert not plan_of(counts, N=values, K=bins).planes
 
 
+def test_short_walks_are_not_worth_planes():
+    some = replace(CAPABILITIES, planes=256)
+    assert plan_of(planes, some, M=100, N=1 << 20, K=16).planes
+    assert not plan_of(planes, some, M=1 << 20, N=1000, K=16).planes
+
+
 def test_parts_are_fewer_the_more_bins_the_last_one_adds():
     many = replace(CAPABILITIES, plans=replace(TABLE, counting_parts=1000))
     found = [plan_of(counts, many, N=1 << 22, K=bins).groups[0].split for bins in (64, 256, 1024)]

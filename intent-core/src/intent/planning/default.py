@@ -345,7 +345,8 @@ class _Planner:
         self, group: Group, inner: dict[str, Inner], bins: dict[str, Extent], values: list[str]
     ) -> GroupPlan:
         """One instance has all bins of its histograms; other owned axes are shared out one by one."""
-        counted = prod(bound_of(self.analysis, label, self.extents, 1024) for label in values)
+        # Lanes are summed after every walk of the axis that has them.
+        counted = bound_of(self.analysis, values[0], self.extents, 1024) if values else 1
         few = all(self._size(e) <= self.capabilities.planes for e in bins.values())
         planes = few and counted >= IN_PLANES
         self.planes |= planes
