@@ -27,7 +27,7 @@ from intent_testkit.mutants.right import load
 from intent_testkit.mutants.rooms import ROOMS, Room
 from intent_testkit.mutants.sites import mutants_of
 from intent_testkit.mutants.tally import Tally
-from intent_testkit.mutants.tested import OPERATIONS
+from intent_testkit.mutants.tested import OPERATIONS, of_core
 from intent_testkit.mutants.trial import Constructed
 from intent_testkit.mutants.typed import told
 from intent_testkit.mutants.watching import watch
@@ -121,7 +121,7 @@ def _right(name: str, options: argparse.Namespace) -> Known:
     if options.provider:
         cases = [case.name for case in ALL[:: options.every]]
         began = time.monotonic()
-        tests = (*OPERATIONS, *options.tests)
+        tests = (*OPERATIONS, *of_core("provider"), *options.tests)
         spelled = watching_texts.watch(
             name, _modules(name), cases, tests, jobs=options.jobs, without=options.without
         )
