@@ -146,3 +146,21 @@ def test_what_a_branch_indexes_bounds_nothing_outside_of_it():
     analysis = analyze(lower(walked_outside_of_a_branch))
     (extent,) = {a.extent for a in analysis.inner.values() if not a.extent.launch_visible}
     assert analysis.upper_bound(extent) is None
+
+
+@intent.kernel
+def parts_of_numbers(x: I.In[I.f32, ("N",)], by: I.In[I.i64, (2,)], y: I.Out[I.f32, (6,)]):
+    d, n = I.cast(by[0], I.index), I.cast(by[1], I.index)
+    y[0] = I.reduce.sum(I.cast(I.indices(I.domain(0, x.shape[0] // d)), I.f32), axis=0)
+    y[1] = I.reduce.sum(I.cast(I.indices(I.domain(0, (64 >> d) - 3)), I.f32), axis=0)
+    y[2] = I.reduce.sum(I.cast(I.indices(I.domain(0, 40 % d)), I.f32), axis=0)
+    y[3] = I.reduce.sum(I.cast(I.indices(I.domain(0, n // d)), I.f32), axis=0)
+
+
+def test_parts_are_no_larger_than_the_whole():
+    """But division by zero is data that breaks the rules, and so is a part of what may be negative unbounded."""
+    analysis = analyze(lower(parts_of_numbers))
+    extents = [a.extent for a in analysis.inner.values() if not a.extent.launch_visible]
+    assert len(extents) == 4
+    assert {str(analysis.upper_bound(e)) for e in extents} == {"N", "61", "40", "None"}
+    assert not any(analysis.bounds.sure(e) for e in extents if analysis.upper_bound(e) is not None)

@@ -8,12 +8,13 @@ from copy import copy
 from intent import kir
 from intent.construct.facts import Facts
 from intent.construct.indexing import indexed_axes
+from intent.kir.walk import walk
 from intent.types import Extent
-from intent.types.extent import Atom, Call, Dyn, const, maximum
+from intent.types.extent import Atom, Call, Dyn, const, dyn, maximum
 
 
 class UpperBounds:
-    """Upper bounds by seven rules, tried in turn.
+    """Upper bounds by eight rules, tried in turn.
 
     1. A term ``min(a, b)`` with a positive coefficient is at most either argument: ``min(c*64 + 64, T) - c*64 <= 64``.
     2. A loop variable is at least its begin and at most its end: ``N - i <= N``.
@@ -22,8 +23,9 @@ class UpperBounds:
     5. What is not negative takes away nothing or something: ``N - p*p <= N``.
     6. A domain whose members all index an axis has at most as many as that axis (see :mod:`intent.construct.indexing`).
     7. A term ``max(a, b)`` with a positive coefficient is at most the larger one of bounds of both.
+    8. A quotient, a remainder and a right shift of what is not negative are at most that, whatever they are by.
 
-    Data that breaks the rules of the language may break bounds by rules 3 and 6, and no others.
+    Data that breaks the rules of the language may break bounds by rules 3, 6 and 8, and no others.
     """
 
     def __init__(self, kernel: kir.Kernel, facts: Facts) -> None:
@@ -36,13 +38,14 @@ class UpperBounds:
                 self.parents.setdefault(domain.extent, parent)
         for extent, axis in indexed_axes(kernel):
             self.parents.setdefault(extent, axis)
+        self.parts = dict(_parts(kernel))
 
     def sure(self, e: Extent) -> bool:
         """Whether ``e`` is at most ``of(e)`` for any data: not only where subregions and indices keep to the rules."""
         if e.launch_visible:
             return True
         alone = copy(self)
-        alone.parents = {}
+        alone.parents, alone.parts = {}, {}
         return alone.of(e) == self.of(e)
 
     def of(self, e: Extent, depth: int = 6) -> Extent | None:
@@ -78,6 +81,9 @@ class UpperBounds:
                 _, high = self.facts.dyn.get(atom.value, (None, None))
                 if high is not None:
                     yield high
+                whole = self.parts.get(atom.value)
+                if whole is not None and self.facts.nonnegative(whole):
+                    yield whole
             case Call(op="min"):
                 yield from atom.args
             case Call(op="ceildiv") if self.facts.nonnegative(atom.args[0]):
@@ -101,3 +107,19 @@ class UpperBounds:
             if not any(self.facts.at_most(bound, other) for other in kept):
                 kept = [other for other in kept if not self.facts.at_most(other, bound)] + [bound]
         return maximum(*kept) if len(kept) > 1 else kept[0]
+
+
+def _parts(kernel: kir.Kernel) -> Iterator[tuple[int, Extent]]:
+    """Index scalars that are no more than what they are a quotient, remainder or right shift of."""
+    made = {r.id: op for op in walk(kernel.body) for r in op.results}
+    for value, op in made.items():
+        if not isinstance(op, kir.Pointwise) or op.fn not in ("floordiv", "mod", "shr") or op.result.rank:
+            continue
+        whole = made.get(op.operands[0].id)
+        match whole:
+            case kir.ExtentValue():
+                yield value, whole.extent
+            case kir.Constant(value=int(number)):
+                yield value, const(number)
+            case _:
+                yield value, dyn(op.operands[0].id)

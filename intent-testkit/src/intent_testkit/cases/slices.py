@@ -16,6 +16,14 @@ def _primes(v: Values) -> dict[str, object]:
     return {"prime": (n > 1) & ~composite.any(axis=1)}
 
 
+def _tree(v: Values) -> dict[str, object]:
+    x, half = v.x, 1
+    while 2 * half <= x.shape[1]:
+        x[:, 2 * half - 1 :: 2 * half] += x[:, half - 1 :: 2 * half][:, : x.shape[1] // (2 * half)]
+        half *= 2
+    return {"x": x}
+
+
 def _windows(v: Values) -> dict[str, object]:
     x = v.x
     for at, (begin, end) in enumerate(zip(v.begin, v.end, strict=True)):
@@ -200,5 +208,14 @@ CASES = (
         oracle=_windows,
         extents=sizes("K N", (0, 7), (1, 7), (5, 67)),
         segments=(segment(""),),
+    ),
+    Case(
+        name="sums_up_a_tree",
+        # As many pairs as a quotient by what a loop carries; they move apart from step to step, in place.
+        kernel=k.sums_up_a_tree,
+        parameters=(inout("x", "i32", "B N", integers(-50, 50)),),
+        oracle=_tree,
+        extents=sizes("B N", (0, 8), (3, 1), (1, 2), (2, 11), (3, 32)),
+        segments=(segment("B"),),
     ),
 )

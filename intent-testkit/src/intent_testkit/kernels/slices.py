@@ -101,3 +101,14 @@ def windows_in_place(begin: I.In[I.i32, ("K",)], end: I.In[I.i32, ("K",)], x: I.
     for k in range(begin.shape[0]):
         window = I.domain(begin[k], end[k])
         x[window] = x[window] * 3 + x[k]
+
+
+@intent.kernel
+def sums_up_a_tree(x: I.InOut[I.i32, ("B", "N")]):
+    B, N = x.shape
+    for b in I.parallel(I.domain(0, B)):
+        half = 1
+        while 2 * half <= N:
+            pair = I.indices(I.domain(0, N // (2 * half))) * (2 * half)
+            x[b, pair + (2 * half - 1)] += x[b, pair + (half - 1)]
+            half *= 2
