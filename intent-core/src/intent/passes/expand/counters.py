@@ -105,9 +105,9 @@ class _Counting:
             self.open |= {h.id: buffer for h in chain}
             after += self._read(chain[0], buffer, op.results[k], op.inits[k])
         kept = [k for k in range(len(op.results)) if k not in chains]
-        here = [] if kept else counted_in_planes(self.b, op, self.in_planes)
-        if here and all(h.id in self.open for h in here):
-            return [*before, *planes(self.b, op, [(h, self.open[h.id]) for h in here]), *after]
+        only = None if kept else counted_in_planes(self.b, op, self.in_planes)
+        if only is not None and only.id in self.open:
+            return [*before, *planes(self.b, op, only, self.open[only.id]), *after]
 
         def some(values: Sequence[ph.Fragment]) -> tuple[ph.Fragment, ...]:
             return tuple(values[k] for k in kept)
