@@ -312,3 +312,15 @@ def test_places_in_two_dims(intent_provider: str, kind: str, dtype: str) -> None
     run(intent_provider, rare.best_places(kind, dtype), {"x": x, "y": y, "z": z})
     same(y, x[3, 6:7])
     same(z, np.array([3 * 8 + 6], np.int64))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"), [("f32", 3), ("f16", -1), ("f64", 3), ("i64", -1), ("i32", 3), ("i8", 3)]
+)
+def test_lanes_that_hold_a_constant(intent_provider: str, dtype: str, value: int) -> None:
+    """A literal that has become a block is none any more."""
+    y = np.zeros((3, 16), BY_NAME[dtype].numpy)
+    z = np.zeros((16, 16), y.dtype)
+    run(intent_provider, rare.spread_constants(value, dtype), {"y": y, "z": z})
+    same(y, np.array([[16 * value] * 16, [value] * 16, [value * (k + 1) for k in range(16)]], y.dtype))
+    same(z, np.full((16, 16), value + 16 * value * value).astype(z.dtype))

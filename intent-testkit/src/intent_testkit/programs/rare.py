@@ -264,3 +264,27 @@ def best_places(kind: str, dtype: str, size: int = 8) -> Program:
         b.store(z, [b.constant(0)], b.cast(at, I64))
 
     return b.program("best_places", [x, y, z], b.segment([("one", const(1), 1)], body))
+
+
+def spread_constants(value: float, dtype: str, size: int = 16) -> Program:
+    """What becomes of lanes that all hold one constant: sums, extremes, prefixes and products of it, row by row."""
+    m, n, k = (Dim(name, size) for name in "mnk")
+    b = Builder(m, n, k)
+    y, z = view("y", dtype, f"3 {size}", "out"), view("z", dtype, f"{size} {size}", "out")
+
+    def body(_: Fragment) -> None:
+        one = b.constant(value, y.dtype)
+        row = b.broadcast(one, n)
+        b.store(y, [b.constant(0), b.lane(n)], b.broadcast(b.reduce(row, n), n))
+        b.store(y, [b.constant(1), b.lane(n)], b.broadcast(b.reduce(row, n, kind="max"), n))
+        b.store(y, [b.constant(2), b.lane(n)], b.scan(row, n))
+        product = b.contract(
+            b.broadcast(one, m, k),
+            b.broadcast(one, k, n),
+            k,
+            dtype=y.dtype,
+            accumulator=b.broadcast(one, m, n),
+        )
+        b.store(z, [b.lane(m), b.lane(n)], product)
+
+    return b.program("spread_constants", [y, z], b.segment([("one", const(1), 1)], body))
