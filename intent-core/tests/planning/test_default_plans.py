@@ -6,7 +6,7 @@ without, and for calls of several sizes. ``INTENT_UPDATE_GOLDENS=1`` writes them
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -20,65 +20,13 @@ from intent.construct import Analysis, analyze, construct
 from intent.frontend import lower
 from intent.planning import default_plan, random_plan
 from intent.planning.candidates import candidates
-from intent.provider import Capabilities, ChainTile, MatrixTile, PlanTable, Sized, Walk, settings
-from intent.types.extent import Scalar, Symbol
+from intent.provider import Capabilities, PlanTable, Walk
 from intent_testkit.cases import ALL
 from intent_testkit.golden import check_golden
 
+from .conftest import IN_PARTS, NATIVE, PLAIN, TARGETS, sizes
+
 FOLDER: Final = Path(__file__).parent / "plans"
-FLOATS: Final = frozenset({"f16", "bf16", "f32", "f64"})
-NATIVE: Final = Capabilities(
-    dtypes=FLOATS,
-    dot_dtypes=frozenset({("bf16", "f32"), ("f16", "f32"), ("i8", "i32"), ("f32", "f32")}),
-    histogram=256,
-    atomics=frozenset({("add", "f32"), ("add", "i32"), ("compare_exchange", "f32")}),
-    plans=PlanTable(
-        warps="warps",
-        warp_counts=(1, 2, 4, 8, 16),
-        matrix=(
-            MatrixTile(columns=256, least=256, tiles=64, bits=16, knobs=settings(warps=8)),
-            MatrixTile(rows=64, columns=256, counted=True, least=64, knobs=settings(warps=4, stages=2)),
-            MatrixTile(bits=16, knobs=settings(warps=4, stages=3)),
-            MatrixTile(rows=64, summed=128, whole=128, knobs=settings(warps=4)),
-        ),
-        chains=(
-            ChainTile(rows=16, walked=32, most=16, knobs=settings(warps=4, stages=4)),
-            ChainTile(rows=64, walked=128, masked=True, head=128, knobs=settings(warps=4, stages=2)),
-            ChainTile(masked=False, head=128, knobs=settings(warps=8, stages=2)),
-            ChainTile(knobs=settings(warps=8)),
-        ),
-        exact=MatrixTile(rows=64, columns=32, summed=32, whole=32, knobs=settings(warps=2)),
-        large=MatrixTile(
-            rows=128, columns=64, summed=16, whole=16, tiles=512, least=64, knobs=settings(warps=8)
-        ),
-        rows=(
-            Sized(lanes=1024, knobs=settings(warps=1)),
-            Sized(lanes=4096, knobs=settings(warps=4)),
-            Sized(lanes=16384, knobs=settings(warps=16)),
-        ),
-        ragged=Sized(lanes=64, knobs=settings(warps=2)),
-        columns=settings(warps=4, stages=1),
-        pointwise=settings(warps=8, stages=1),
-        transposed=settings(warps=4, stages=5),
-        resident=16384,
-        masked=8192,
-        walks=(
-            Walk(row=16384, block=2048, knobs=settings(warps=8), online=False),
-            Walk(written=False, block=8192, knobs=settings(warps=8, stages=2)),
-            Walk(scanned=True, block=512),
-            Walk(block=4096, knobs=settings(warps=16)),
-        ),
-        counting=Walk(block=2048, knobs=settings(warps=2, stages=1)),
-        narrow_square=32,
-        short_rows=1024,
-    ),
-)
-PLAIN: Final = Capabilities(dtypes=FLOATS)
-TARGETS: Final = {"native": NATIVE, "plain": PLAIN}
-IN_PARTS: Final = replace(
-    NATIVE,
-    plans=replace(NATIVE.plans, split=MatrixTile(summed=32, whole=64, knobs=settings(warps=8))).splitting(),
-)
 KERNELS: Final = (
     "add", "axpy_bf16", "swiglu", "add_row_and_column", "outer_sum", "transpose", "transpose_f16", "permute",
     "softmax_rows", "softmax_bf16", "softmax_columns", "layer_norm", "rms_norm_bf16", "cross_entropy", "batch_norm",
@@ -191,18 +139,6 @@ OWN: Final = {
     for k in (carried_span, two_spans, planes_of_spans, counts_in_rows, points_in_steps, columns_in_steps)
 }
 MASKS: Final = ("none", "place", "row", "both", "value")
-
-
-def sizes(analysis: Analysis) -> Iterator[Mapping[str, int] | None]:
-    """No call; and calls of few, of odd and of many members, each extent another."""
-    extents = [e for v in analysis.kernel.views for e in v.shape] + [
-        a.extent for a in analysis.inner.values()
-    ]
-    names = sorted({a.name for e in extents for a in e.atoms() if isinstance(a, Symbol | Scalar)})
-    yield None
-    yield dict.fromkeys(names, 16)
-    yield {name: 1000 + 7 * k for k, name in enumerate(names)}
-    yield {name: 4096 << (2 * k % 6) for k, name in enumerate(names)}
 
 
 def said(analysis: Analysis, targets: Mapping[str, Capabilities] = TARGETS) -> str:

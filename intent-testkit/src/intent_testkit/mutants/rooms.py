@@ -42,12 +42,16 @@ class Made:
 
 @dataclass(frozen=True, kw_only=True)
 class Room:
-    """``package``: where its modules are; ``tests``: folders of the core's own tests that run them."""
+    """``package``: where its modules are; ``tests``: folders of the core's own tests that run them.
+
+    ``asked``: most tests that one mutant is tried on.
+    """
 
     name: str
     package: str
     tests: tuple[str, ...]
     made: Callable[[Compiled], Iterator[Made]]
+    asked: int = 150
 
 
 def constructed(compiled: Compiled) -> Iterator[Made]:
@@ -131,7 +135,7 @@ ROOMS: Final[dict[str, Room]] = {
         Room(
             name="passes", package="intent.passes", tests=("passes", "physical/test_trial.py"), made=refined
         ),
-        Room(name="planning", package="intent.planning", tests=("planning", "construct"), made=planned),
+        Room(name="planning", package="intent.planning", tests=("planning",), made=planned, asked=400),
         Room(name="verify", package="intent.physical.verify", tests=("physical",), made=verified),
     )
 }

@@ -18,8 +18,6 @@ from intent_testkit.mutants.tested import failure
 
 PER_CASE, PROGRAMS = 8, 160
 """Most other programs of one case, and of one mutant, that are verified and run."""
-TESTS: Final = 150
-"""Most tests of its room that one mutant is tried on."""
 SECONDS: Final = 60
 """Processor time that a case or a test may take; the longest take two."""
 
@@ -63,7 +61,7 @@ class Constructed:
     def tried(self, mutant: Mutant, names: Sequence[str]) -> Outcome:
         """Put the mutant in place of the right compiler, for good, and test what it makes of the cases."""
         cases = [name for name in names if "::" not in name][: self.most]
-        tests = [name for name in names if "::" in name][:TESTS]
+        tests = [name for name in names if "::" in name][: self.room.asked]
         put_in(mutant)
         signal.signal(signal.SIGPROF, _no_end)
         more: set[str] = set()
