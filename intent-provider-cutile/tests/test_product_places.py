@@ -5,64 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from intent.physical import Dim
-from intent.types.dtypes import BY_NAME, I32
-from intent.types.extent import const
 from intent_provider_cutile.emit import emit
-from intent_testkit.programs.builder import Builder, view
+from intent_testkit.programs.products import SEVERAL, product, reference
 from intent_testkit.programs.running import run
 
 RNG = np.random.default_rng(21)
-
-
-def product(
-    rows=(16,), columns=(16,), summed=(16,), *, dtype="f16", result="f32", batch=(), loops=1, products=1, start=False,
-    others=(),
-):  # fmt: skip
-    """``y = a @ b`` over dims of these sizes, ``loops`` loops deep; ``products`` of them in one loop.
-
-    ``start``: a sum starts from ``c``. ``others``: sizes of dims that the product has not.
-    """
-    groups = [
-        tuple(Dim(f"{name}{k}", size) for k, size in enumerate(sizes))
-        for name, sizes in (("b", batch), ("m", rows), ("n", columns), ("k", summed), ("o", others))
-    ]
-    outer, m, n, k, rest = groups
-    b = Builder(*rest, *outer, *m, *n, *k)
-
-    def array(name, dims, kind, mode="in"):
-        return view(name, kind, " ".join(str(d.size) for d in dims), mode)
-
-    left, right = array("a", (*outer, *m, *k), dtype), array("b", (*outer, *k, *n), dtype)
-    c, y = (array(name, (*outer, *m, *n), result, mode) for name, mode in (("c", "in"), ("y", "inout")))
-    z = array("z", rest, "i32", "inout") if rest else None
-
-    def body(_):
-        lanes = {d: b.lane(d) for d in b.dims}
-
-        def at(dims):
-            return [lanes[d] for d in dims]
-
-        def step(*_):
-            for _ in range(products):
-                a_, b_ = b.load(left, *at((*outer, *m, *k))), b.load(right, *at((*outer, *k, *n)))
-                first = b.load(c, *at((*outer, *m, *n))) if start else None
-                made = b.contract(a_, b_, *k, dtype=BY_NAME[result], accumulator=first)
-                b.store(y, at((*outer, *m, *n)), made)
-
-        def loop(depth):
-            if not depth:
-                return step()
-            ends = (b.constant(0), b.constant(1), b.constant(1))
-            b.loop(*ends, [], lambda *_: loop(depth - 1))
-            return None
-
-        loop(loops)
-        if z is not None:
-            b.store(z, at(rest), b.cast(lanes[rest[0]], I32))
-
-    views = [left, right, c, y, *([z] if z is not None else [])]
-    return b.program("product", views, b.segment([("one", const(1), 1)], body))
 
 
 def how(**sizes):
@@ -131,18 +78,6 @@ def test_tiles_are_for_products_that_matrix_units_compute():
     assert "ct.load(" not in emit(product(dtype="i32", result="i32")).text
 
 
-SEVERAL = {
-    "one of each": {},
-    "two dims of rows": {"rows": (4, 8)},
-    "two of each": {"rows": (4, 2), "columns": (2, 4), "summed": (4, 8)},
-    "pairs": {"batch": (2,)},
-    "pairs of pairs": {"batch": (2, 2), "rows": (2, 8)},
-    "a short sum": {"summed": (2, 4)},
-    "beside another dim": {"others": (4,)},
-    "a short sum beside another dim": {"others": (4,), "rows": (2,)},
-}
-
-
 @pytest.mark.parametrize("start", [False, True])
 @pytest.mark.parametrize(
     ("dtype", "result"), [("f16", "f32"), ("f32", "f32"), ("f64", "f64"), ("i16", "i16"), ("f16", "f16")]
@@ -160,16 +95,7 @@ def test_products_of_several_dims(name, dtype, result, start):
             arrays[n] = RNG.integers(limit.min, limit.max, arrays[n].shape).astype(arrays[n].dtype)
     if dtype == "f64":
         arrays["a"] += 2.0**-30
-    want = reference(SEVERAL[name], arrays["a"], arrays["b"]) + (arrays["c"] if start else 0)
+    sizes = {k: v for k, v in SEVERAL[name].items() if k != "others"}
+    want = reference(arrays["a"], arrays["b"], **sizes) + (arrays["c"] if start else 0)
     run("cutile", program, arrays)
     np.testing.assert_array_equal(arrays["y"], want.astype(arrays["y"].dtype))
-
-
-def reference(sizes, a, b):
-    """The product in f64 or i64."""
-    wide = np.int64 if a.dtype.kind == "i" else np.float64
-    pairs, rows = len(sizes.get("batch", ())), len(sizes.get("rows", (0,)))
-    columns, summed = len(sizes.get("columns", (0,))), len(sizes.get("summed", (0,)))
-    letters = iter("abcdefghijklmnop")
-    x, m, n, k = ("".join(next(letters) for _ in range(count)) for count in (pairs, rows, columns, summed))
-    return np.einsum(f"{x}{m}{k},{x}{k}{n}->{x}{m}{n}", a.astype(wide), b.astype(wide))

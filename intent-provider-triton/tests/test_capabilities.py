@@ -1,0 +1,29 @@
+"""What the provider says that it can: the functions that it spells, and the dtypes that atomics have."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from intent.diagnostics import CapabilityError
+from intent_provider_triton.capabilities import CAPABILITIES
+from intent_provider_triton.emit import emit
+from intent_provider_triton.spelling import ATOMICS, native_functions
+from intent_testkit.programs import rare
+
+
+def test_functions_are_those_that_every_dtype_has():
+    assert native_functions() == CAPABILITIES.functions
+    assert {"exp", "add", "sqrt", "select", "and"} <= native_functions()
+
+
+@pytest.mark.parametrize(
+    ("kind", "dtype"), [("max", "f16"), ("xor", "f32"), ("and", "i8"), ("exchange", "i16")]
+)
+def test_refused_atomics_name_what_there_is_instead(kind, dtype):
+    with pytest.raises(CapabilityError) as raised:
+        emit(rare.unread(kind, dtype))
+    offered = re.search(r"offers is \[(.*)\]", str(raised.value))
+    assert offered is not None
+    assert offered[1] == ", ".join(repr(d) for d in sorted(d for k, d in ATOMICS if k == kind))
