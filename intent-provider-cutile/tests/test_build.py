@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +20,19 @@ from intent_testkit.golden import check_golden
 from intent_testkit.programs import single, whole
 
 GOLDENS = Path(__file__).parent / "goldens"
+_BUILD = """
+from intent.diagnostics import MissingToolkit
+from intent_provider_cutile import tools
+from intent_provider_cutile.plugin import plugin
+from intent_testkit.programs import whole
+
+tools.compiler = lambda: {broken!r}
+provider = plugin.intent_provider()
+try:
+    provider.build(provider.serialize(whole.add()), "sm_90")
+except MissingToolkit as error:
+    print(error)
+"""
 PROVIDER = plugin.intent_provider()
 MAGIC = b"\x7fTileIR\x00"
 
@@ -74,6 +90,32 @@ def test_a_cubin_without_tileiras_says_how_to_get_it(monkeypatch):
     monkeypatch.setattr(tools, "compiler", lambda: None)
     with pytest.raises(MissingToolkit, match=r"pip install --no-deps nvidia-cuda-tileiras==13\.4\.92"):
         PROVIDER.build(PROVIDER.serialize(whole.add()), "sm_90")
+
+
+def test_a_tileiras_that_builds_nothing_is_a_broken_toolkit(tmp_path):
+    """As where CUDA_HOME is an older toolkit, whose libraries tileiras loads; the author's kernel is not to blame."""
+    broken = tmp_path / "tileiras"
+    broken.write_text("#!/bin/sh\necho 'failed to compile Tile IR program' >&2\nexit 5\n")
+    broken.chmod(0o755)
+    kept = {name: value for name, value in os.environ.items() if name != "CUDA_TILE_CACHE_DIR"}
+    environment = kept | {
+        "PATH": f"{tmp_path}:{kept['PATH']}",
+        "CUDA_HOME": "/opt/older",
+        "CUDA_TILE_CACHE_DIR": str(tmp_path / "cache"),
+    }
+    # In a process of its own: cuda.tile remembers the compiler that it has found.
+    ran = subprocess.run(
+        [sys.executable, "-c", _BUILD.format(broken=str(broken))],
+        env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    for said in (
+        "tileiras 13.4",
+        f"{broken} cannot build an empty kernel for sm_90",
+        "Return code 5",
+        "/opt/older",
+    ):
+        assert said in ran.stdout
 
 
 def test_a_launch_without_a_driver_is_no_device(monkeypatch):

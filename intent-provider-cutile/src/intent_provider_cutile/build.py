@@ -16,6 +16,7 @@ from intent_provider_cutile.emit import emit
 from intent_provider_cutile.emit.kernel import NARROW, WIDE
 from intent_provider_cutile.emit.literals import TYPES
 from intent_provider_cutile.emit.signature import PASSING, Parameter, Signature
+from intent_provider_cutile.empty import require_working_compiler
 from intent_provider_cutile.toolkit import kernel_of, tile_module
 from intent_provider_cutile.tools import require_compiler
 
@@ -109,6 +110,8 @@ def _exported(source: Source, signature: Signature, layout: Layout, target: str 
             output_format=form, bytecode_version=BYTECODE_VERSION if target is None else None,
         )  # fmt: skip
     except Exception as error:
+        if target is not None:
+            require_working_compiler(target, error)
         span = author_span(error, text, source.program)
         log = f"{type(error).__name__}: {error}"
         raise BuildFailure("cutile", target=target or "bytecode", log=log, span=span) from error
