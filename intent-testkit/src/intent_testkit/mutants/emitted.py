@@ -31,6 +31,8 @@ TEXTS, EACH = 16, 2
 """Most other texts of one mutant that are run, and most of one case."""
 TESTS: Final = 50
 """Most tests of one mutant that are run."""
+UNTOLD: Final = 15
+"""Most tests of a mutant that spells nothing otherwise."""
 REFUSED: Final = "refused "
 CODES: Final = 3
 """Most other texts of one mutant whose code is compared."""
@@ -83,7 +85,10 @@ class Emitted:
         programs = [given.program for _, given in changed]
         tests = 0
         if noticed is None:
-            telling = list(islice(filter(self._is_told_by, (n for n in names if "::" in n)), TESTS))
+            reaching = [name for name in names if "::" in name]
+            telling = list(islice(filter(self._is_told_by, reaching), TESTS))
+            if not telling and not changed:  # what is said of arguments and launches, and not of texts
+                telling = reaching[:UNTOLD]
             if telling:
                 noticed, tests = failure(telling, self.provider, seconds=LONG)
             programs += (
