@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from itertools import pairwise
 
@@ -132,15 +131,6 @@ def test_the_front_end_takes_slices():
     source = Source(text=emitted.text, entry=emitted.entry, suffix=".py", program=program)
     assert bytecode(source)
     assert bytecode(source, replace(default_layout(emitted.signature), small=False))
-
-
-def test_ends_that_are_the_same_for_all_passes_are_found_before_the_loop():
-    """Then indices may have 32 bits, by which the compiler makes bulk copies, and no pass asks whether it has rows."""
-    emitted = emit(grouped().program)
-    assert "ct.sum(" not in emitted.text
-    assert "if first" not in emitted.text
-    assert default_layout(emitted.signature).small
-    assert re.search(r"ct\.store\(y_rows, .*, allow_tma=False\)", emitted.text)
 
 
 def test_slices_of_the_stand_in():

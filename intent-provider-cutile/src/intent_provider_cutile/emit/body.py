@@ -39,11 +39,10 @@ from intent.provider.emission import Bounds, Namer, Width, python
 from intent.provider.emission.python import Prec, Value, control, expanded, shape_text, union_dims
 from intent.types import Span
 from intent_provider_cutile.casts import cast
-from intent_provider_cutile.emit import access, atomics, contract, passes, steps, structured, tiles
+from intent_provider_cutile.emit import access, atomics, contract, steps, structured, tiles
 from intent_provider_cutile.emit.boxes import Boxes
 from intent_provider_cutile.emit.extents import ExtentWriter
 from intent_provider_cutile.emit.literals import INDEX_TYPES, TYPES, constant, tile, type_text, typed
-from intent_provider_cutile.emit.passes import Rows
 from intent_provider_cutile.emit.signature import SignatureBuilder
 from intent_provider_cutile.spelling import PROVIDER, Call, spell
 
@@ -78,8 +77,6 @@ class Context:
     """Name and definition of each view that is read or written in whole tiles."""
     slices: dict[tuple[str, int, int], str] = field(default_factory=dict)
     """Name of the slice of a view along an axis at the rows of a coordinate, by its id."""
-    rows: dict[int, Rows] = field(default_factory=dict)
-    """What is known of the rows of runs before their loops, by the Python identity of their regions."""
     settings: dict[str, int] = field(default_factory=dict)
     """What the compiler should be told where the plan says nothing."""
 
@@ -116,13 +113,6 @@ class Body(python.Body[Context]):
         )
 
     def loop_bounds(self, op: Loop) -> list[Value]:
-        """Of passes over rows, those that have any."""
-        ends = self.context.boxes.ends.get(id(op.body))
-        if ends is None:
-            return self.loop_bounds_of(op)
-        return passes.bounds(self, op, self.context.boxes.runs[id(op.body)], ends)
-
-    def loop_bounds_of(self, op: Loop) -> list[Value]:
         """As wide as the uses of the loop's index, which has their type, take it to be."""
         width = self.context.bounds.width(op.body.args[0])
         bounds = [self.widen(value, width) for value in super().loop_bounds(op)]

@@ -28,7 +28,6 @@ from intent.physical import (
 from intent.physical.walk import operands_of, walk
 from intent_provider_cutile.emit.contract import layout_of
 from intent_provider_cutile.emit.lanes import Lanes, constant, origin
-from intent_provider_cutile.emit.row_ends import Ends, ends_of
 from intent_provider_cutile.emit.runs import Run, runs_of
 from intent_provider_cutile.emit.stepped import Stepped, stepped_of
 
@@ -82,9 +81,6 @@ class Boxes:
         products = any(isinstance(op, Contract) and layout_of(op) is not None for op in ops)
         self.runs: dict[int, Run] = {}
         """Runs whose accesses are boxes, by the Python identity of their regions."""
-        self.ends: dict[int, Ends] = {}
-        """Between which numbers the rows of a run lie, likewise."""
-        self._ended: set[int] = set()
         self.stepped: dict[int, Stepped] = {}
         """Reads of which several lanes share an element."""
         if wanted and products:
@@ -98,10 +94,6 @@ class Boxes:
             boxes = [(op, self._box(op, run)) for op in accesses]
             if all(box is not None for _, box in boxes):
                 self.runs[id(run.region)] = run
-                ends = ends_of(self._loops[run.region.args[0].id], run, self.defined)
-                if ends is not None:
-                    self.ends[id(run.region)] = ends
-                    self._ended.update(id(op) for op in accesses)
                 self._found.update((id(op), box) for op, box in boxes if box is not None)
         self.stepped = stepped_of(program, Lanes(defined=self.defined, divides=self._divides, ahead=ahead))
         found = ((op, self._box(op, None)) for op in ops if id(op) not in self._found)
@@ -110,10 +102,6 @@ class Boxes:
     def of(self, op: Op) -> Box | None:
         """The box of an access, or None where it is written by element offsets."""
         return self._found.get(id(op))
-
-    def ended(self, op: Op) -> bool:
-        """Whether an access has the rows of a run whose ends are numbers."""
-        return id(op) in self._ended
 
     def operands(self, op: Op) -> Iterator[Fragment]:
         """What the text of an operation reads: of a box only the bases, not the coordinates."""
@@ -125,12 +113,9 @@ class Boxes:
         box = self.of(op)
         if box is None or not isinstance(op, Load | Store):
             yield from operands_of(op)
-            ends = self.ends.get(id(op.body)) if isinstance(op, Loop) else None
-            if ends is not None:
-                yield from (*ends.fragments, *ends.fragments)
             return
         yield from (side.base for side in box.sides if side.base is not None)
-        if op.valid is not None and not self.ended(op):
+        if op.valid is not None:
             # The text finds the first and the last row in them: each has a name, for which two uses are enough.
             yield from (op.valid, op.valid)
             yield from (

@@ -79,7 +79,7 @@ class KernelEmitter:
         """The complete file."""
         each = blocks_each(self._program)
         body = Writer(2 if each else 1)
-        if self._context.boxes.runs.keys() - self._context.boxes.ends:
+        if self._context.boxes.runs:
             # tileiras 13.4 dies of bulk copies from slices that sums across lanes find; by 64 bits it makes none.
             self._bounds.require(const(1 << 31))
         pid = Value(text=self._namer.fresh("pid"), prec=Prec.ATOM, dtype=INDEX, width=Width.INDEX)

@@ -36,8 +36,7 @@ from intent.physical import (
 from intent.physical.walk import operands_of, regions_of, walk
 from intent_provider_cutile.emit.lanes import leaves_zeros, origin
 
-COMPARISONS = frozenset({"lt", "le", "gt", "ge"})
-"""Functions by which rows of a run are told from others."""
+_COMPARISONS = frozenset({"lt", "le", "gt", "ge"})
 _EFFECTS = (Atomic, BufferAlloc, Fence, Store)
 _ACROSS = (Contract, Reduce, Histogram)
 _KEEPS = (Pointwise, Broadcast, Cast)
@@ -110,7 +109,7 @@ def _interval(valid: Fragment, defined: Mapping[int, Op]) -> bool:
         return False
     if op.fn == "and":
         return all(_interval(operand, defined) for operand in op.operands)
-    return op.fn in COMPARISONS and all(not o.dims or _counts(o, defined) for o in op.operands)
+    return op.fn in _COMPARISONS and all(not o.dims or _counts(o, defined) for o in op.operands)
 
 
 def _nameless(root: Region, run: Run, defined: Mapping[int, Op]) -> bool:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from intent.physical import Buffer, Load, Op, Store, View
 from intent.physical.walk import walk
 from intent.provider.emission.python import Prec, Value
-from intent_provider_cutile.emit import passes
 from intent_provider_cutile.emit.boxes import Box, Side
 from intent_provider_cutile.emit.runs import Run
 
@@ -37,27 +35,20 @@ def store(body: Body, op: Store, box: Box) -> None:
     text = body.permuted(value, op.dims, box.dims).text
     if len(box.dims) != len(box.shape):
         text = f"ct.reshape({text}, {_tuple(box.shape)})"
-    # tileiras 13.4 dies of bulk stores into slices of some shapes.
-    hint = ", allow_tma=False" if body.context.boxes.ended(op) else ""
-    body.writer.statement(f"ct.store({array}, {index}, {text}{hint})", op.span)
+    body.writer.statement(f"ct.store({array}, {index}, {text})", op.span)
 
 
 def rows(body: Body, run: Run) -> None:
-    """The operations of a pass over a run of rows: where there are any, on slices of its arrays."""
+    """The operations of a pass over a run of rows: under the condition that there are any, on slices of its arrays."""
     ops = run.region.ops
-    known = body.context.rows.get(id(run.region))
-    if known is not None:
-        span = next((op.span for op in ops if body.usage.live(op)), ops[0].span)
-        _slices(body, run, *passes.first_and_last(body, run, known, span))
-        body.operations(ops)
-        return
     wanted = {run.valid.id, run.coordinate.id}
     ready = 1 + max(k for k, op in enumerate(ops) if any(r.id in wanted for r in op.results))
     body.operations(ops[:ready])
+    accesses = [(op, box) for op in walk(run.region) if (box := body.context.boxes.of(op)) is not None]
+    sliced = [(op, k) for op, box in accesses for k, side in enumerate(box.sides) if side.run]
     fresh, span = body.context.namer.fresh, ops[ready - 1].span
     first, last = fresh("first"), fresh("last")
-    (op, axis), *_ = _sliced(body, run)
-    end = body.context.extents.write(_resource(op).shape[axis])
+    end = body.context.extents.write(_resource(sliced[0][0]).shape[sliced[0][1]])
     valid, place = (body.full(body.values[f.id], (run.dim,)) for f in (run.valid, run.coordinate))
     body.writer.statement(
         f"{first} = ct.astype(ct.min(ct.where({valid.text}, {place.text}, {end.text}), axis=0), INDEX)", span
@@ -65,25 +56,13 @@ def rows(body: Body, run: Run) -> None:
     body.writer.statement(f"{last} = {first} + ct.sum(ct.astype({valid.text}, ct.int32), axis=0)", span)
     body.writer.statement(f"if {first} < {last}:", span)
     with body.writer.block():
-        _slices(body, run, first, last)
+        for op, axis in sliced:
+            source = _resource(op)
+            key = source.name, axis, run.coordinate.id
+            if key not in body.context.slices:
+                name = body.context.slices[key] = fresh(f"{source.name}_rows")
+                body.writer.line(f"{name} = {body.tiled(source)}.slice({axis}, {first}, {last})")
         body.operations(ops[ready:])
-
-
-def _sliced(body: Body, run: Run) -> Iterator[tuple[Op, int]]:
-    """The accesses to rows of a run, and along which axis they have them."""
-    for op in walk(run.region):
-        box = body.context.boxes.of(op)
-        yield from ((op, k) for k, side in enumerate(box.sides if box is not None else ()) if side.run)
-
-
-def _slices(body: Body, run: Run, first: str, last: str) -> None:
-    """The rows of a pass in each array."""
-    for op, axis in _sliced(body, run):
-        source = _resource(op)
-        key = source.name, axis, run.coordinate.id
-        if key not in body.context.slices:
-            name = body.context.slices[key] = body.context.namer.fresh(f"{source.name}_rows")
-            body.writer.line(f"{name} = {body.tiled(source)}.slice({axis}, {first}, {last})")
 
 
 def _resource(op: Op) -> View | Buffer:
@@ -97,7 +76,7 @@ def _array(body: Body, op: Load | Store, box: Box) -> str:
     axis = next((k for k, side in enumerate(box.sides) if side.run), None)
     if axis is None or op.valid is None:
         return body.tiled(source)
-    for fragment in () if body.context.boxes.ended(op) else (op.valid, op.coordinates[axis]) * 2:
+    for fragment in (op.valid, op.coordinates[axis]) * 2:
         body.use(fragment)
     return body.context.slices[source.name, axis, op.coordinates[axis].id]
 

@@ -96,9 +96,8 @@ def load(
     return array.memory.load_offset(offset, mask=inside, padding_value=0)
 
 
-def store(array: TiledArray, index: Index, tile: Tile, /, *, allow_tma: bool = True) -> None:
-    """Write what of one tile is in the array; ``allow_tma`` is a hint without meaning."""
-    del allow_tma
+def store(array: TiledArray, index: Index, tile: Tile, /) -> None:
+    """Write what of one tile is in the array."""
     offset, inside = array.places(index, tile.shape)
     array.memory.store_offset(offset, tile, mask=inside)
 
