@@ -118,3 +118,14 @@ def offset(shift: int, stride: int, lanes: int = 4) -> str:
 def test_offsets_by_constant_strides(shift, stride, bits):
     """Every lane's has to fit, on both sides of zero."""
     assert offset(shift, stride) == bits
+
+
+def test_places_far_away_are_written_as_numbers():
+    b = Builder()
+    y = View(name="y", dtype=I8, shape=(const(1 << 40), const(1 << 40)), mode="out")
+
+    def body(_: Fragment) -> None:
+        b.store(y, [b.constant(1 << 33), b.constant(7)], b.constant(1, I8))
+
+    text = emit(b.program("far", [y], b.segment([("one", const(1), 1)], body))).text
+    assert "8589934592 * y_stride_0 + 7 * y_stride_1" in text
