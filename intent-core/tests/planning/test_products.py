@@ -11,7 +11,7 @@ import intent.language as I
 from intent.construct import GroupPlan, analyze, resident, serial
 from intent.frontend import lower
 from intent.planning import default_plan
-from intent.provider import PlanTable
+from intent.provider import PlanTable, Walk
 from intent.provider.registry import registry
 
 CAPABILITIES = replace(
@@ -102,6 +102,13 @@ def test_rows_share_the_pieces_of_a_vector() -> None:
     group = _plan(matvec, M=16384, K=16384)
     assert dict(group.instance) == {"axis_M": 4}
     assert group.traversal("axis_K") == serial(4096)
+
+
+@pytest.mark.parametrize(("block", "walked"), [(1024, 1024), (4096, 4096), (8192, 4096)])
+def test_pieces_of_a_vector_are_no_longer_than_those_of_rows(block, walked) -> None:
+    target = replace(CAPABILITIES, plans=replace(CAPABILITIES.plans, walks=(Walk(block=block),)))
+    (group,) = default_plan(analyze(lower(matvec)), target, {"M": 16384, "K": 1 << 17}).groups
+    assert group.traversal("axis_K") == serial(walked)
 
 
 def test_a_short_vector_is_whole() -> None:
