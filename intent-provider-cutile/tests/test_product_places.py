@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from intent.diagnostics import CapabilityError
 from intent_provider_cutile.emit import emit
 from intent_testkit.programs.products import SEVERAL, product, reference
 from intent_testkit.programs.running import run
@@ -99,3 +100,10 @@ def test_products_of_several_dims(name, dtype, result, start):
     want = reference(arrays["a"], arrays["b"], **sizes) + (arrays["c"] if start else 0)
     run("cutile", program, arrays)
     np.testing.assert_array_equal(arrays["y"], want.astype(arrays["y"].dtype))
+
+
+def test_lanes_of_products_that_are_summed_have_an_end():
+    assert how(rows=(128,), columns=(128,), summed=(64,), dtype="i32", result="i32") == "ct.sum("
+    with pytest.raises(CapabilityError, match="a product of i32 fragments this large") as raised:
+        how(rows=(128,), columns=(128,), summed=(128,), dtype="i32", result="i32")
+    assert "2097152 lanes" in str(raised.value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from intent.diagnostics import CapabilityError
 from intent.physical import Dim
 from intent_provider_triton.emit import emit
 from intent_provider_triton.emit.structured import would_become_dot
@@ -97,3 +98,17 @@ def test_products_of_several_dims(name, dtype, result, start):
     want = reference(arrays["a"], arrays["b"], **sizes) + (arrays["c"] if start else 0)
     run("triton", program, arrays)
     np.testing.assert_array_equal(arrays["y"], want.astype(arrays["y"].dtype))
+
+
+@pytest.mark.parametrize(("summed", "apart"), [(32, 32), (64, 64), (128, 128), (256, 128)])
+def test_sums_of_products_of_8_bits_are_added_apart(summed, apart):
+    text = emit(product(summed=(summed,), dtype="f8e4m3fn")).text
+    assert f"max_num_imprecise_acc={apart})" in text
+    assert "max_num_imprecise_acc" not in emit(product(summed=(summed,), dtype="f16")).text
+
+
+def test_lanes_of_products_that_are_summed_have_an_end():
+    assert how(rows=(128,), columns=(128,), summed=(64,), dtype="i32", result="i32") == "sum"
+    with pytest.raises(CapabilityError, match="a product of i32 fragments this large") as raised:
+        how(rows=(128,), columns=(128,), summed=(128,), dtype="i32", result="i32")
+    assert "2097152 lanes" in str(raised.value)

@@ -324,3 +324,16 @@ def test_lanes_that_hold_a_constant(intent_provider: str, dtype: str, value: int
     run(intent_provider, rare.spread_constants(value, dtype), {"y": y, "z": z})
     same(y, np.array([[16 * value] * 16, [value] * 16, [value * (k + 1) for k in range(16)]], y.dtype))
     same(z, np.full((16, 16), value + 16 * value * value).astype(z.dtype))
+
+
+def test_numbers_beyond_32_bits(intent_provider: str) -> None:
+    """Beside lanes, which have no more than 32 bits."""
+    y, i, far = np.zeros((6, 16), np.int64), np.arange(16), 1 << 33
+    run(intent_provider, rare.far_numbers(), {"y": y})
+    same(
+        y,
+        np.array(
+            [i < far, i < -far, i == far, i == -far, np.minimum(i + far, far), np.where(i < 8, i, far)],
+            np.int64,
+        ),
+    )

@@ -9,6 +9,7 @@ _FACTORS: Final = "only the message of a refusal names it"
 _ZERO: Final = "0 stands in parentheses"
 _LONGER: Final = "more digits of the same number"
 _NO_F32: Final = "no f32 is as large"
+_MORE_FUNCTIONS: Final = "there are more functions than one"
 _ONE_DTYPE: Final = "both operands of a product have one dtype"
 _EITHER_WAY: Final = "several dims are reduced one after the other, in any order"
 _ORDER: Final = "the order of what is listed means nothing"
@@ -59,6 +60,10 @@ EMITTED: Final[dict[str, str]] = {
     "intent_provider_triton.emit.structured:_sum_of_products:flip-flag:0": _EITHER_WAY,
     "intent_provider_triton.emit.structured:_sum_of_products:blur-bound:0": "of f32 the wider dtype is f32",
     "intent_provider_cutile.emit.runs:_nameless:swap-operands:0": _ORDER,
+    "intent_provider_triton.emit.structured:dot_layout:blur-bound:3": "no two dims have one place",
+    "intent_provider_triton.spelling:_power_of_two:blur-bound:0": "no divisor is 0",
+    "intent_provider_triton.spelling:native_functions:blur-bound:0": _MORE_FUNCTIONS,
+    "intent_provider_cutile.spelling:native_functions:blur-bound:0": _MORE_FUNCTIONS,
     "intent_provider_cupy.emit.products:product_of:other-side:3": _ONE_DTYPE,
     "intent_provider_cupy.emit.products:product_of:other-side:7": _ONE_DTYPE,
     "intent_provider_cupy.emit.products:_on_tensor_cores:other-side:0": _ONE_DTYPE,

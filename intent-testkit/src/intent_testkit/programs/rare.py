@@ -288,3 +288,23 @@ def spread_constants(value: float, dtype: str, size: int = 16) -> Program:
         b.store(z, [b.lane(m), b.lane(n)], product)
 
     return b.program("spread_constants", [y, z], b.segment([("one", const(1), 1)], body))
+
+
+def far_numbers(size: int = 16) -> Program:
+    """Lanes and numbers beyond 32 bits: row k of ``y`` is the k-th comparison, minimum or choice of the two."""
+    lane = Dim("n", size)
+    b = Builder(lane)
+    y = view("y", "i64", f"6 {size}", "out")
+
+    def body(_: Fragment) -> None:
+        i, far, below = b.lane(lane), b.constant(1 << 33), b.constant(-(1 << 33))
+        one, none = b.constant(1, I64), b.constant(0, I64)
+        rows = [
+            b.op("select", b.op(fn, i, number), one, none) for fn in ("lt", "eq") for number in (far, below)
+        ]
+        rows.append(b.cast(b.op("minimum", b.op("add", i, far), far), I64))
+        rows.append(b.cast(b.op("select", b.op("lt", i, b.constant(size // 2)), i, far), I64))
+        for k, row in enumerate(rows):
+            b.store(y, [b.constant(k), i], row)
+
+    return b.program("far_numbers", [y], b.segment([("one", const(1), 1)], body))

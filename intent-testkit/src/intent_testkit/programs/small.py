@@ -37,6 +37,8 @@ def programs() -> Iterator[tuple[str, Program]]:
     yield "a combine that captures", rare.clipped(2)
     yield "a combine of places", rare.last_place()
     yield "a product of places", rare.product_of_places()
+    yield "far numbers", rare.far_numbers()
+    yield "lanes that hold a constant", rare.spread_constants(3, "f32")
     yield "the best of a block", rare.best_places("argmax", "f16")
     yield "the least of a block", rare.best_places("argmin", "i8")
     yield "a power of a scalar", single.power_of_scalar()
