@@ -119,6 +119,8 @@ def test_build_names_its_target(scale):
     assert scale.build("sm_90").target == "sm_90"
     with pytest.raises(OptionError, match="target"):
         scale.build()
+    with pytest.raises(OptionError, match="target cannot be 90"):
+        scale.build(90)
 
 
 def test_published_source_is_a_file_of_the_same_text(scale, tmp_path, monkeypatch):

@@ -160,12 +160,12 @@ class Artifact:
         """Compile the current variant natively for ``target`` (for example ``sm_90``); needs no GPU.
 
         Raises:
-            OptionError: Neither this call nor the compilation names a target.
+            OptionError: Neither this call nor the compilation names a target; a target is a name.
             BuildFailure, MissingToolkit, CapabilityError: The provider cannot build it.
         """
         chosen = target or self.target
-        if chosen is None:
-            raise OptionError("target", None, allowed="the names of the provider's targets, such as 'sm_90'")
+        if not isinstance(chosen, str):
+            raise OptionError("target", chosen, allowed="the names of the provider's targets, such as 'sm_90'")
         return self.provider.build(self.variant.source, chosen)
 
     def tune(self, *args: Any, count: int = 24, **kwargs: Any) -> Tuning:
