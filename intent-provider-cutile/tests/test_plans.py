@@ -27,9 +27,10 @@ def planned(kernel, constexprs=None, **extents):
     ("m", "n", "tile", "knobs"),
     [
         (8192, 8192, (128, 256), {"latency": 6, "num_worker_warps": 8, "persistent": 1}),
-        (8192, 8192 + 128, (128, 128), {"occupancy": 2}),
+        (8192, 8192 + 128, (128, 128), {"latency": 6, "num_worker_warps": 4, "persistent": 1}),
+        (3072, 3072, (128, 128), {"latency": 6, "num_worker_warps": 4, "persistent": 1}),
         (4095, 8192, (128, 128), {"occupancy": 2}),
-        (2048, 2048, (128, 128), {"occupancy": 2}),
+        (2048, 2048, (128, 128), {"latency": 6, "num_worker_warps": 4, "persistent": 1}),
         (512, 2048, (128, 128), {}),
         (16, 16384, (16, 128), {}),
     ],
@@ -118,7 +119,7 @@ def test_only_products_of_arrays_as_they_lie_are_taken_in_turn():
     assert dict(planned(matmul.matmul_bf16, **square | {"K": 4095}).knobs) == {"occupancy": 2}
     image = {"B": 32, "H": 56, "W": 56, "C": 256, "O": 256, "P": 32 * 56 * 56}
     assert dict(planned(products.convolution_bf16, **image).knobs) == {"occupancy": 2}, "rows are gathered"
-    assert "persistent" not in dict(planned(products.linear_f8, **square).knobs)
+    assert dict(planned(products.linear_f8, **square).knobs) == {"num_worker_warps": 8, "persistent": 1}
 
 
 @pytest.mark.parametrize(("rows", "span"), [(16384, 256), (2048, 128)])

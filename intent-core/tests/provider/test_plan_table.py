@@ -152,3 +152,18 @@ def test_a_tile_may_be_for_whole_tiles_of_arrays_as_they_lie():
     assert table.matrix_tile((1, 256, 256), products=2, plain=64) == any_product, (
         "the largest is the usual one"
     )
+
+
+def test_of_tiles_taken_in_turn_the_one_that_leaves_the_least_of_the_device_idle():
+    wide, narrow, other = MatrixTile(columns=256, at_once=8), MatrixTile(at_once=8), MatrixTile(rows=64)
+    table = PlanTable(matrix=(wide, narrow, other))
+    assert table.matrix_tile((1, 1024, 256 * 4)) == wide, "all turns are full"
+    assert table.matrix_tile((1, 128, 256 * 4)) == narrow, "half of the only turn would be idle"
+    assert table.matrix_tile((1, 128, 256 * 10)) == narrow, (
+        "the second turn is a quarter full, of three all but half"
+    )
+    assert table.matrix_tile((10, 128, 256)) == narrow, "a batch's tiles are counted together"
+    first = replace(table, matrix=(other, wide, narrow))
+    assert first.matrix_tile((1, 128, 256 * 10)) == other, (
+        "which comes first decides whether turns are compared"
+    )

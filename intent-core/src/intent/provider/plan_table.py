@@ -25,7 +25,9 @@ class MatrixTile:
     For operands of at least ``bits`` bits and products with at least ``least`` rows and columns that have at least
     ``tiles`` such tiles. ``whole``: the longest axis that is summed at once. ``counted``: with or without rows of which
     only data says how many there are (None: either); reads of those are masked and begin anywhere. ``plain``: only for
-    products of whole tiles, whose operands are blocks of arrays as they lie.
+    products of whole tiles, whose operands are blocks of arrays as they lie. ``at_once``: on how many such tiles the
+    device works at once where it takes them in turn (0: it does not); of the tiles that fit and are so, the one is
+    taken whose last turn leaves the least of it idle.
     """
 
     rows: int = 128
@@ -37,7 +39,28 @@ class MatrixTile:
     tiles: int = 0
     counted: bool | None = None
     plain: bool = False
+    at_once: int = 0
     knobs: Knobs = ()
+
+    def count(self, shape: tuple[int, int, int]) -> int:
+        """How many tiles results of ``shape`` (batch, rows, columns) have."""
+        batch, rows, columns = shape
+        return batch * -(-rows // self.rows) * -(-columns // self.columns)
+
+    def time(self, shape: tuple[int, int, int]) -> int:
+        """Turns of the device times results of a tile."""
+        return -(-self.count(shape) // self.at_once) * self.rows * self.columns
+
+    def fits(self, shape: tuple[int, int, int], bits: int, *, counted: bool, plain: int) -> bool:
+        """Whether the tile is for results of ``shape`` from operands of ``bits`` bits.
+
+        ``counted`` and ``plain`` as :meth:`PlanTable.matrix_tile` takes them.
+        """
+        _, rows, columns = shape
+        if self.plain and (not plain or rows % self.rows or columns % self.columns or plain % self.summed):
+            return False
+        wanted = bits >= self.bits and min(rows, columns) >= self.least and self.counted in (None, counted)
+        return wanted and self.count(shape) >= self.tiles
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,18 +182,18 @@ class PlanTable:
         ``plain``: how many elements are summed where the operands are blocks of arrays as they lie, else 0. Where no
         tile is for that, it is the last one.
         """
-        batch, rows, columns = shape
         usual = [t for t in self.matrix if t.counted in (None, counted) and not t.plain]
         largest = max((t.rows * t.columns for t in usual), default=0)
-        for tile in self.matrix:
-            tiles = batch * -(-rows // tile.rows) * -(-columns // tile.columns)
-            held = tile.rows * tile.columns * products
-            fits = bits >= tile.bits and min(rows, columns) >= tile.least and tile.counted in (None, counted)
-            if tile.plain:
-                fits &= plain > 0 and not (rows % tile.rows or columns % tile.columns or plain % tile.summed)
-            if fits and tiles >= tile.tiles and (products == 1 or held <= largest):
-                return tile
-        return self.matrix[-1]
+        fitting = [
+            t
+            for t in self.matrix
+            if t.fits(shape, bits, counted=counted, plain=plain)
+            and (products == 1 or t.rows * t.columns * products <= largest)
+        ]
+        if not fitting:
+            return self.matrix[-1]
+        in_turn = [t for t in fitting if t.at_once]
+        return min(in_turn, key=lambda t: t.time(shape)) if fitting[0].at_once else fitting[0]
 
     def chain_tile(self, head: int, rows: int, *, masked: bool) -> ChainTile:
         """The tile for a chain with ``rows`` rows and heads of ``head`` elements."""
