@@ -10,7 +10,7 @@ from intent.diagnostics import CapabilityError
 from intent_provider_triton.capabilities import CAPABILITIES
 from intent_provider_triton.emit import emit
 from intent_provider_triton.spelling import ATOMICS, native_functions
-from intent_testkit.programs import rare
+from intent_testkit.programs import rare, single
 
 
 def test_functions_are_those_that_every_dtype_has():
@@ -27,3 +27,8 @@ def test_refused_atomics_name_what_there_is_instead(kind, dtype):
     offered = re.search(r"offers is \[(.*)\]", str(raised.value))
     assert offered is not None
     assert offered[1] == ", ".join(repr(d) for d in sorted(d for k, d in ATOMICS if k == kind))
+
+
+def test_functions_that_a_dtype_has_not_are_named():
+    with pytest.raises(CapabilityError, match="exp of i32"):
+        emit(single.pointwise("exp", "i32", 1))

@@ -57,7 +57,7 @@ def _bare(value: Value, dims: Sequence[Dim]) -> str:
     if not value.literal:
         return expanded(value, dims).text
     plain = value.text in _SAFE_FLOATS if value.dtype.is_float else value.width is Width.SMALL
-    return value.text if plain or value.dtype.kind == "bool" else call_safe(value).text
+    return value.text if plain else call_safe(value).text
 
 
 _SAFE_FLOATS = frozenset({"0.0", "1.0", "-1.0", 'float("inf")', '-float("inf")', 'float("nan")'})

@@ -119,7 +119,7 @@ def _arg_reduce(body: Body, op: Reduce, operands: Sequence[Value]) -> None:
         body.writer.statement(f"{', '.join(names)} = {text}", op.span)
         values = replace(values, text=names[0], prec=Prec.ATOM, dims=dims)
         positions = replace(positions, text=names[1], prec=Prec.ATOM, dims=dims)
-    values = _restored(values, source, "max", body.context.need) if source.bits < 32 else values
+    values = _restored(values, source, "max", body.context.need)
     for result, value in zip(op.results, (values, positions), strict=True):
         body.define(result, value, op.span)
 

@@ -337,3 +337,13 @@ def test_numbers_beyond_32_bits(intent_provider: str) -> None:
             np.int64,
         ),
     )
+
+
+def test_values_are_taken_where_they_stand(intent_provider: str) -> None:
+    """However late they are used, and once only."""
+    x, y = np.array([41], np.int32), np.zeros(2, np.int32)
+    run(intent_provider, rare.taken_early(), {"x": x, "y": y})
+    same(y, np.array([42, 41], np.int32))
+    z = np.zeros(1, np.int32)
+    run(intent_provider, rare.read_early(), {"x": x, "y": z})
+    same(np.concatenate([x, z]), np.array([84, 42], np.int32))

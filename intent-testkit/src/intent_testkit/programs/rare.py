@@ -308,3 +308,32 @@ def far_numbers(size: int = 16) -> Program:
             b.store(y, [b.constant(k), i], row)
 
     return b.program("far_numbers", [y], b.segment([("one", const(1), 1)], body))
+
+
+def taken_early() -> Program:
+    """``y`` is what ``x`` holds after 1 is added to it, and then what it held before: the old value is used last."""
+    b = Builder()
+    x, y = view("x", "i32", "1", "inout"), view("y", "i32", "2", "out")
+
+    def body(_: Fragment) -> None:
+        zero = b.constant(0)
+        (old,) = b.atomic(x, [zero], b.constant(1, I32))
+        b.fence(x)
+        b.store(y, [zero], b.load(x, zero))
+        b.store(y, [b.constant(1)], old)
+
+    return b.program("taken_early", [x, y], b.segment([("one", const(1), 1)], body))
+
+
+def read_early() -> Program:
+    """``x`` doubled, and ``y`` what it was before: what is read is used once, behind a write."""
+    b = Builder()
+    x, y = view("x", "i32", "1", "inout"), view("y", "i32", "1", "out")
+
+    def body(_: Fragment) -> None:
+        zero = b.constant(0)
+        value, again = b.load(x, zero), b.load(x, zero)
+        b.store(x, [zero], b.op("add", again, again))
+        b.store(y, [zero], value)
+
+    return b.program("read_early", [x, y], b.segment([("one", const(1), 1)], body))
