@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 import intent
 import intent.language as I
+from intent.physical import Buffer, Load
+from intent.physical.walk import walk
+from intent.types.dtypes import I32, INDEX
+from intent.types.extent import const
+from intent_provider_cutile.emit.ahead import moved_ahead
+from intent_testkit.programs.builder import Builder, view
 
 
 @intent.kernel
@@ -39,3 +47,115 @@ def test_the_same_element_in_every_pass():
 def test_not_elements_that_change_from_pass_to_pass():
     (read,) = reads(each_of)
     assert "mask" not in read
+
+
+class Loops(Builder):
+    """A loop whose body ``read(self, at)`` reads ``x`` and others; ``inner`` is a loop inside of it."""
+
+    def __init__(self, read):
+        super().__init__()
+        self.x, self.z, self.flags = (
+            view("x", "i32", "64"),
+            view("z", "i32", "64"),
+            view("flags", "bool", "64"),
+        )
+        self.y = view("y", "i32", "64", "out")
+        self.space = Buffer(
+            id=9000, name="space", dtype=I32, shape=(const(64),), scope="instance", storage="workspace"
+        )
+        self.read = read
+
+    def moved(self):
+        """The names of what is read that may be moved, in order."""
+        self.outside = None
+
+        def body(pid):
+            self.pid, self.first = pid, self.constant(3)
+            self.outside = self.load(self.z, self.first)
+            ends = (self.constant(0), self.constant(8), self.constant(1))
+            self.loop(*ends, [], lambda at: self.store(self.y, [at], self.read(self, at)))
+
+        program = self.program(
+            "loops", [self.x, self.z, self.flags, self.y], self.segment([("one", const(1), 1)], body)
+        )
+        ahead = moved_ahead(program)
+        return [
+            op.source.name
+            for s in program.segments
+            for op in walk(s.body)
+            if isinstance(op, Load) and op.id in ahead
+        ]
+
+    def index(self, value):
+        return self.cast(value, INDEX)
+
+
+def in_a_branch(f, at):
+    (got,) = f.branch(
+        f.load(f.flags, at), lambda: f.load(f.x, f.first), lambda: f.load(f.z, at), like=[f.fragment(I32)]
+    )
+    return got
+
+
+def at_what_a_branch_gives(f, at):
+    (place,) = f.branch(f.load(f.flags, f.first), lambda: f.first, lambda: f.pid, like=[f.fragment(INDEX)])
+    return f.load(f.x, place)
+
+
+def in_an_inner_loop(f, at):
+    ends = (f.constant(0), f.constant(2), f.constant(1))
+    (got,) = f.loop(
+        *ends, [f.constant(0, I32)], lambda k, total: f.op("add", f.load(f.x, at), f.load(f.z, k))
+    )
+    return got
+
+
+def in_an_inner_loop_that_counts(f, at):
+    """What is carried changes, too."""
+    ends = (f.constant(0), f.constant(2), f.constant(1))
+    (got,) = f.loop(
+        *ends,
+        [f.constant(0, I32)],
+        lambda k, total: f.op("add", f.load(f.x, f.index(total)), f.load(f.z, f.first)),
+    )
+    return got
+
+
+def while_it_lasts(f, at):
+    (got,) = f.while_loop(
+        [f.constant(0, I32)],
+        lambda n: f.op("lt", n, f.load(f.x, f.first)),
+        lambda n: f.op("add", n, f.load(f.z, f.index(n))),
+    )
+    return got
+
+
+def of_a_workspace(f, at):
+    return f.load(f.space, f.first)
+
+
+def masked(f, at):
+    return f.load(f.x, f.first, valid=f.op("lt", at, f.constant(5)))
+
+
+@pytest.mark.parametrize(
+    ("read", "wanted"),
+    [
+        (lambda f, at: f.load(f.x, f.first), ["x"]),
+        (lambda f, at: f.load(f.x, at), []),
+        (lambda f, at: f.load(f.x, f.pid), ["x"]),
+        (lambda f, at: f.load(f.x, f.index(f.outside)), ["x"]),
+        (lambda f, at: f.load(f.x, f.index(f.load(f.z, f.first))), ["z", "x"]),
+        (lambda f, at: f.load(f.x, f.index(f.load(f.z, at))), []),
+        (lambda f, at: f.load(f.x, f.op("add", f.first, f.op("mul", at, f.pid))), []),
+        (in_a_branch, ["x"]),
+        (at_what_a_branch_gives, ["flags"]),
+        (in_an_inner_loop, ["x"]),
+        (in_an_inner_loop_that_counts, ["z"]),
+        (while_it_lasts, ["x"]),
+        (of_a_workspace, []),
+        (masked, []),
+    ],
+)
+def test_which_reads_may_be_moved(read, wanted):
+    assert Loops(read).moved() == wanted
