@@ -7,6 +7,7 @@ import pytest
 
 from intent.diagnostics import CapabilityError
 from intent_provider_cutile.emit import emit
+from intent_provider_cutile.emit.latency import latencies
 from intent_testkit.programs.products import SEVERAL, product, reference
 from intent_testkit.programs.running import run
 
@@ -107,3 +108,19 @@ def test_lanes_of_products_that_are_summed_have_an_end():
     with pytest.raises(CapabilityError, match="a product of i32 fragments this large") as raised:
         how(rows=(128,), columns=(128,), summed=(128,), dtype="i32", result="i32")
     assert "2097152 lanes" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "base", "hints"),
+    [
+        ({"products": 3}, 2, [2, 2, 4, 4, 6, 6]),
+        ({"products": 3}, 4, [4, 4, 8, 8, 10, 10]),
+        ({"products": 2, "loops": 2}, 1, [1, 1, 2, 2]),
+        ({"products": 1}, 2, [2, 2]),
+        ({"products": 2, "loops": 0}, 2, []),
+        ({"products": 2}, None, []),
+    ],
+    ids=str,
+)
+def test_loads_of_later_products_are_hinted_to_begin_earlier(sizes, base, hints):
+    assert list(latencies(product(**sizes), base).values()) == hints

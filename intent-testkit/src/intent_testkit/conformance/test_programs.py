@@ -347,3 +347,22 @@ def test_values_are_taken_where_they_stand(intent_provider: str) -> None:
     z = np.zeros(1, np.int32)
     run(intent_provider, rare.read_early(), {"x": x, "y": z})
     same(np.concatenate([x, z]), np.array([84, 42], np.int32))
+
+
+def test_sums_of_index_values(intent_provider: str) -> None:
+    """They are 64 bits wide, whatever is summed."""
+    y, z = np.zeros(1, np.int64), np.zeros(16, np.int64)
+    run(intent_provider, rare.sums_of_places(), {"y": y, "z": z})
+    want = np.cumsum(np.arange(16) << 27)
+    same(z, want)
+    same(y, want[-1:])
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_extremes_of_index_values(intent_provider: str, sign: int) -> None:
+    """All of them beyond 32 bits, on one side of zero."""
+    x = sign * ((np.array([3, 1, 4, 1, 5, 9, 2, 6]) << 40) + 7)
+    y, z = np.zeros(4, np.int64), np.zeros((2, 8), np.int64)
+    run(intent_provider, rare.extreme_numbers(), {"x": x, "y": y, "z": z})
+    same(y, np.array([np.argmax(x), np.argmin(x), x.max(), x.min()]))
+    same(z, np.array([np.maximum.accumulate(x), np.minimum.accumulate(x)]))

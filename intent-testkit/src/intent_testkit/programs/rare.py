@@ -337,3 +337,36 @@ def read_early() -> Program:
         b.store(y, [zero], value)
 
     return b.program("read_early", [x, y], b.segment([("one", const(1), 1)], body))
+
+
+def sums_of_places(size: int = 16) -> Program:
+    """Lanes times ``2**27``: their sum, which needs more than 32 bits, and the prefixes of it."""
+    lane = Dim("n", size)
+    b = Builder(lane)
+    y, z = view("y", "i64", "1", "out"), view("z", "i64", str(size), "out")
+
+    def body(_: Fragment) -> None:
+        far = b.op("mul", b.lane(lane), b.constant(1 << 27))
+        b.store(y, [b.constant(0)], b.cast(b.reduce(far, lane), I64))
+        b.store(z, [b.lane(lane)], b.cast(b.scan(far, lane), I64))
+
+    return b.program("sums_of_places", [y, z], b.segment([("one", const(1), 1)], body))
+
+
+def extreme_numbers(size: int = 8) -> Program:
+    """Index values of 64 bits: the places of the greatest and the least, both of them, and prefixes of the greatest."""
+    lane = Dim("n", size)
+    b = Builder(lane)
+    x, y, z = view("x", "i64", str(size)), view("y", "i64", "4", "out"), view("z", "i64", f"2 {size}", "out")
+
+    def body(_: Fragment) -> None:
+        i = b.lane(lane)
+        value = b.cast(b.load(x, i), INDEX)
+        (_, most), (_, least) = (b.arg_reduce(value, i, lane, kind=kind) for kind in ("argmax", "argmin"))
+        found = [most, least, *(b.reduce(value, lane, kind=kind) for kind in ("max", "min"))]
+        for k, number in enumerate(found):
+            b.store(y, [b.constant(k)], b.cast(number, I64))
+        for k, kind in enumerate(("max", "min")):
+            b.store(z, [b.constant(k), i], b.cast(b.scan(value, lane, kind=kind), I64))
+
+    return b.program("extreme_numbers", [x, y, z], b.segment([("one", const(1), 1)], body))
