@@ -10,6 +10,7 @@ _ZERO: Final = "0 stands in parentheses"
 _LONGER: Final = "more digits of the same number"
 _NO_F32: Final = "no f32 is as large"
 _MORE_FUNCTIONS: Final = "there are more functions than one"
+_COMPLETE: Final = "every function of floats has a spelling for both widths"
 _ONE_DTYPE: Final = "both operands of a product have one dtype"
 _EITHER_WAY: Final = "several dims are reduced one after the other, in any order"
 _ORDER: Final = "the order of what is listed means nothing"
@@ -60,6 +61,9 @@ EMITTED: Final[dict[str, str]] = {
     "intent_provider_triton.emit.structured:_sum_of_products:flip-flag:0": _EITHER_WAY,
     "intent_provider_triton.emit.structured:_sum_of_products:blur-bound:0": "of f32 the wider dtype is f32",
     "intent_provider_cutile.emit.runs:_nameless:swap-operands:0": _ORDER,
+    "intent_provider_triton.emit.atomics:atomic:flip-flag:0": "no atomic is short enough to stand inside of something",
+    "intent_provider_triton.spelling:native_functions:forget-filter:0": _COMPLETE,
+    "intent_provider_cutile.spelling:native_functions:forget-filter:0": _COMPLETE,
     "intent_provider_triton.emit.structured:dot_layout:blur-bound:3": "no two dims have one place",
     "intent_provider_triton.spelling:_power_of_two:blur-bound:0": "no divisor is 0",
     "intent_provider_triton.spelling:native_functions:blur-bound:0": _MORE_FUNCTIONS,
