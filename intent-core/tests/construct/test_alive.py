@@ -102,6 +102,31 @@ def test_for_loops_of_different_lengths(differ, rng, n):
 
 
 @intent.kernel
+def counted_places(
+    begin: I.In[I.index, ("N",)],
+    end: I.In[I.index, ("N",)],
+    z: I.InOut[I.i64, ("K",)],
+    w: I.InOut[I.i64, ("K",)],
+):
+    """One bound is the point's own, the other one that of all; nothing else that is written knows the point."""
+    for i in I.parallel(I.domain(0, begin.shape[0])):
+        for k in I.domain(begin[i], z.shape[0]):
+            I.atomic.add(z[k], I.cast(1, I.i64))
+        for k in I.domain(0, end[i] + 2):
+            I.atomic.add(w[k], I.cast(1, I.i64))
+
+
+@pytest.mark.parametrize("n", [0, 5])
+def test_no_point_but_those_that_there_are_takes_passes(differ, rng, n):
+    size = 9
+    begin, end = rng.integers(0, size, n), rng.integers(0, size - 2, n, endpoint=True)
+    z = np.array([(begin <= k).sum() for k in range(size)], np.int64)
+    w = np.array([(end + 2 > k).sum() for k in range(size)], np.int64)
+    arguments = {"begin": begin, "end": end, "z": np.zeros(size, np.int64), "w": np.zeros(size, np.int64)}
+    differ(counted_places, arguments, {"z": z, "w": w})
+
+
+@intent.kernel
 def rows_until_small(x: I.InOut[I.f64, ("M", "N")], turns: I.Out[I.i32, ("M",)]):
     """A row for each point is carried, and written when its loop is over; branches around loops are the points' own."""
     for m in I.parallel(I.domain(0, x.shape[0])):

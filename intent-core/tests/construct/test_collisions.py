@@ -184,3 +184,27 @@ def test_every_form_in_lanes_of_one_instance(kernel, form):
     np.add.at(wanted, at, values)
     execute(program, {"x": x, "at": at, "y": y}, {}, {"N": 11, "K": 11}, order=rng, find_races=True)
     np.testing.assert_array_equal(y, wanted)
+
+
+@intent.kernel
+def twelve_in_one(x: I.In[I.i32, (12,)], y: I.InOut[I.i32, (1,)]):
+    for i in I.parallel(I.domain(0, 12)):
+        I.scatter_reduce(y, index=0, value=x[i], combine=I.add)
+
+
+@pytest.mark.parametrize("form", ["native", "exchange", "ordered"])
+def test_lanes_that_nothing_masks(form):
+    """Twelve lanes in blocks of four, all of them there: an exchange begins with every lane waiting."""
+    lowered = lower(twelve_in_one, {})
+    analysis = analyze(lowered)
+    (write,) = (op for op in walk_kernel(lowered.body) if isinstance(op, kir.ScatterReduce))
+    labels = {a.label for g in analysis.groups for a in g.axes} | set(analysis.inner) | {"axis"}
+    group = GroupPlan(
+        inner=tuple((label, serial(4)) for label in sorted(labels)), collisions=((write.id, form),)
+    )
+    program = construct(lowered, Plan(groups=(group,)), analysis)
+    verify(program, lowered)
+    y = np.array([5], np.int32)
+    x = np.arange(1, 13, dtype=np.int32)
+    execute(program, {"x": x, "y": y}, {}, {}, order=np.random.default_rng(5), find_races=True)
+    assert y[0] == 5 + 78

@@ -225,3 +225,34 @@ def with_a_buffer_that_nobody_uses(x: I.In[I.f32, ("N",)], y: I.Out[I.f32, ("N",
 def test_axes_that_nobody_can_share_out():
     assert axes_of(of_one_column) == [("axis_N",)]
     assert sorted(axes_of(with_a_buffer_that_nobody_uses)) == [(), ("axis_N",)]
+
+
+@intent.kernel
+def stored_by_two_loops(x: I.In[I.f32, ("N", "N")], y: I.Out[I.f32, (2, 3, "N", "N")]):
+    for t in range(2):
+        for u in range(3):
+            y[t, u, :, :] = x[...] + I.cast(t + u, I.f32)
+
+
+@intent.kernel
+def squares_in_one_loop(
+    x: I.In[I.f32, ("N", "N")], y: I.Out[I.f32, (2, "N", "N")], z: I.Out[I.f32, (2, "N", "N")]
+):
+    for t in range(2):
+        y[t, :, :] = x[...] + 1.0
+        z[t, :, :] = x[...] * 2.0
+
+
+@intent.kernel
+def points_in_a_loop(x: I.In[I.f32, ("N", "M")], y: I.Out[I.f32, (2, "N", "M")]):
+    for t in range(2):
+        for i in I.parallel(I.domain(0, x.shape[0])):
+            y[t, i, :] = x[i, :]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "count"), [(stored_by_two_loops, 2), (squares_in_one_loop, 2), (points_in_a_loop, 0)]
+)
+def test_axes_of_what_loops_store(kernel, count):
+    (axes,) = axes_of(kernel)
+    assert len(axes) == count

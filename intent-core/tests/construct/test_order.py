@@ -138,3 +138,64 @@ def test_a_scan_of_a_scan_in_a_slice(differ, rng, n):
     later = prefixes.sum() - np.cumsum(prefixes)
     wanted = np.int64([n, x.sum(), prefixes.sum(), later.sum()])
     differ(fold_of_scans_of_scans, {"x": x, "y": np.zeros(4, np.int64)}, {"y": wanted})
+
+
+@intent.kernel
+def read_in_a_branch_and_behind_it(
+    x: I.In[I.i32, ("N",)], taken: I.i32, y: I.InOut[I.i32, ("N",)], z: I.Out[I.i32, ("N",)],
+    w: I.Out[I.i32, ("N",)],
+):  # fmt: skip
+    turned = x.shape[0] - 1 - I.indices(I.domain(0, x.shape[0]))
+    y[...] = I.cumsum(x[...], axis=0)
+    z[...] = x[...]
+    if taken > 0:
+        z[...] = y[turned]
+    w[...] = y[turned] + 1
+
+
+@intent.kernel
+def read_in_a_loop_and_behind_it(
+    x: I.In[I.i32, ("N",)], count: I.i32, y: I.InOut[I.i32, ("N",)], z: I.Out[I.i32, ("N",)],
+    w: I.Out[I.i32, ("N",)],
+):  # fmt: skip
+    turned = x.shape[0] - 1 - I.indices(I.domain(0, x.shape[0]))
+    y[...] = I.cumsum(x[...], axis=0)
+    z[...] = x[...]
+    for _ in range(count):
+        z[...] = y[turned]
+    w[...] = y[turned] + 1
+
+
+@pytest.mark.parametrize("often", [0, 2])
+def test_a_fence_that_may_not_have_been_passed(differ, rng, often):
+    n = 9
+    x = rng.integers(-9, 9, n).astype(np.int32)
+    sums = np.cumsum(x)
+    blank = np.zeros(n, np.int32)
+    wanted = {"y": sums, "z": sums[::-1] if often else x, "w": sums[::-1] + 1}
+    written = {"y": blank, "z": blank.copy(), "w": blank.copy()}
+    differ(read_in_a_branch_and_behind_it, {"x": x, "taken": often, **written}, wanted, count=2)
+    differ(read_in_a_loop_and_behind_it, {"x": x, "count": often, **written}, wanted, count=2)
+
+
+@intent.kernel
+def sums_on_one_side(
+    x: I.In[I.f32, ("N", "M")], taken: I.i32, y: I.Out[I.f32, ("N",)], z: I.Out[I.f32, ("N",)]
+):
+    if taken > 0:
+        s = I.reduce.sum(x[...], axis=1)
+        t = I.zeros((x.shape[0],), I.f32)
+    else:
+        s = I.zeros((x.shape[0],), I.f32)
+        t = I.reduce.sum(x[...], axis=1)
+    y[...] = s
+    z[...] = t
+
+
+@pytest.mark.parametrize("taken", [0, 1])
+def test_sides_of_other_lanes(differ, rng, taken):
+    """One side is a number for all lanes, the other one differs between them."""
+    x = rng.integers(-9, 9, (5, 7)).astype(np.float32)
+    sums, none = x.sum(1), np.zeros(5, np.float32)
+    given = {"x": x, "taken": taken, "y": none, "z": none.copy()}
+    differ(sums_on_one_side, given, {"y": sums, "z": none} if taken else {"y": none, "z": sums})

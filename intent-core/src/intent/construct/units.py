@@ -212,7 +212,7 @@ def ordered_axis(op: kir.Op, value: int) -> int | None:
 def written_value(op: kir.Op) -> kir.Value:
     """The value whose axes a write runs over."""
     if isinstance(op, kir.Atomic):
-        return op.results[0] if op.results else max(op.operands, key=lambda v: v.rank)
+        return op.results[0] if op.results else op.operands[0]  # only a store has no result, and one operand
     assert isinstance(op, kir.Store | kir.ScatterReduce)
     return op.value
 
