@@ -164,3 +164,29 @@ def test_parts_are_no_larger_than_the_whole():
     assert len(extents) == 4
     assert {str(analysis.upper_bound(e)) for e in extents} == {"N", "61", "40", "None"}
     assert not any(analysis.bounds.sure(e) for e in extents if analysis.upper_bound(e) is not None)
+
+
+@intent.kernel
+def walked_as_a_whole(x: I.In[I.i32, ("N",)], n: I.In[I.i32, (1,)], y: I.InOut[I.i32, ("N",)]):
+    members = I.domain(0, I.cast(n[0], I.index))
+    y[members] = x[members]
+
+
+def test_what_indexes_an_axis_everywhere_is_bounded_by_it():
+    analysis = analyze(lower(walked_as_a_whole))
+    (extent,) = {
+        e for a in analysis.kernel.body.ops for r in a.results for e in r.shape if not e.launch_visible
+    }
+    assert analysis.upper_bound(extent) is N
+
+
+@intent.kernel
+def every_third(x: I.In[I.i32, ("N",)], n: I.In[I.i32, ("M",)], y: I.Out[I.i32, ("M",)]):
+    for i in I.parallel(I.domain(0, n.shape[0])):
+        y[i] = I.reduce.sum(x[I.domain(0, I.cast(n[i], I.index), 3)] + 1, axis=0)
+
+
+def test_how_many_members_a_domain_with_a_step_has(differ, rng):
+    x, n = rng.integers(-9, 9, 12).astype(np.int32), np.arange(13, dtype=np.int32)
+    wanted = np.array([(x[:m:3] + 1).sum() for m in n], np.int32)
+    differ(every_third, {"x": x, "n": n, "y": np.zeros(13, np.int32)}, {"y": wanted}, count=2)

@@ -11,6 +11,7 @@ import intent
 import intent.language as I
 from intent import kir
 from intent.construct import GroupPlan, Plan, analyze, construct, serial
+from intent.construct.plan import usually_native
 from intent.diagnostics import PlanError
 from intent.frontend import lower
 from intent.kir.walk import walk as walk_kernel
@@ -20,6 +21,7 @@ from intent.physical.walk import walk
 from intent.planning import default_plan, formed, minimal_plan
 from intent.provider.registry import registry
 from intent.reference.physical import execute
+from intent.types import dtypes
 
 EVERYTHING = registry().get("reference").capabilities
 EXCHANGES = replace(
@@ -208,3 +210,18 @@ def test_lanes_that_nothing_masks(form):
     x = np.arange(1, 13, dtype=np.int32)
     execute(program, {"x": x, "y": y}, {}, {}, order=np.random.default_rng(5), find_races=True)
     assert y[0] == 5 + 78
+
+
+@pytest.mark.parametrize(
+    ("dtype", "kind", "native"),
+    [
+        ("i32", "max", True), ("u64", "sum", True), ("f32", "sum", True), ("bf16", "sum", True), ("f64", "sum", True),
+        ("f32", "max", False), ("f16", "min", False), ("u8", "sum", False), ("i16", "max", False),
+        ("f32", None, False), ("i32", None, False),
+    ],
+)  # fmt: skip
+def test_what_gpus_usually_have_one_atomic_for(dtype, kind, native):
+    lowered = lower(twelve_in_one, {})
+    (write,) = (op for op in walk_kernel(lowered.body) if isinstance(op, kir.ScatterReduce))
+    target = replace(write.target, dtype=getattr(dtypes, dtype.upper()))
+    assert usually_native(replace(write, target=target, kind=kind)) is native

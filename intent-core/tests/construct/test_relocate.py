@@ -9,7 +9,7 @@ import pytest
 
 import intent
 import intent.language as I
-from intent.construct import GroupPlan, Plan, construct, relocate, resident
+from intent.construct import GroupPlan, Plan, analyze, construct, relocate, resident
 from intent.frontend import lower
 from intent.physical.verify import verify
 from intent.physical.walk import walk
@@ -237,3 +237,23 @@ def test_a_carried_vector_goes_through_a_matrix_of_its_class_in_blocks(monkeypat
     y = np.zeros(n, np.int32)
     execute(program, {"e": e, "step": step, "y": y}, {}, {"T": 3, "N": n}, find_races=True)
     np.testing.assert_array_equal(y, wanted)
+
+
+@pytest.mark.parametrize("compared", [0, 1 << 20], ids=["through a buffer", "by comparing"])
+def test_neighbours_beyond_either_end_of_what_is_carried(monkeypatch, rng, compared):
+    """Four lanes for four elements: the fifth one, which nobody asks for, is in no buffer."""
+    monkeypatch.setattr(relocate, "COMPARED", compared)
+    x = steps(rng, 3, 4)
+    wanted = np.zeros(4)
+    for row in x:
+        p = np.pad(wanted, 1)
+        wanted = 0.25 * p[:-2] + 0.5 * wanted + 0.25 * p[2:] + row
+    lowered = lower(diffuse)
+    labels = sorted(analyze(lowered).inner)
+    program = construct(
+        lowered, Plan(groups=(GroupPlan(inner=tuple((label, resident(4)) for label in labels)),))
+    )
+    verify(program, lowered)
+    y = f32(4)
+    execute(program, {"x": x, "y": y}, {}, {"T": 3, "N": 4}, find_races=True)
+    np.testing.assert_allclose(y, wanted, rtol=1e-5, atol=1e-5)
