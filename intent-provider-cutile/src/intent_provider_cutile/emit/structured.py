@@ -32,13 +32,19 @@ def reduce(body: Body, op: Reduce) -> None:
     if op.kind in ("argmax", "argmin"):
         _arg_reduce(body, op, operands)
         return
-    kind = op.kind or ""
+    kind = _kind(op)
     (value,) = operands
     source = value.dtype
     value = _accumulating(value, kind)
     for dim in sorted(op.dims, key=value.dims.index, reverse=True):
         value = reduce_one(kind, value, dim)
     body.define(op.result, _restored(value, source, kind, body.context.need), op.span)
+
+
+def _kind(op: Reduce | Scan) -> str:
+    """What is computed where the author gave no combine of their own."""
+    assert op.kind is not None
+    return op.kind
 
 
 def _operand(body: Body, op: Reduce | Scan, fragment: Fragment) -> Value:
@@ -102,8 +108,8 @@ def _arg_reduce(body: Body, op: Reduce, operands: Sequence[Value]) -> None:
     """(value, position) pairs; NaN wins, then the lowest position (language: arg_reduce)."""
     values, positions = operands
     source = values.dtype
-    values = _accumulating(values, op.kind or "")
-    combine = body.context.need(_COMBINE[op.kind or ""])
+    values = _accumulating(values, _kind(op))
+    combine = body.context.need(_COMBINE[_kind(op)])
     worst = (_lowest if op.kind == "argmax" else _highest)(values.dtype, values.width)
     last = _highest(positions.dtype, positions.width)
     dims = values.dims
@@ -173,12 +179,12 @@ def scan(body: Body, op: Scan) -> None:
         return
     (value,) = operands
     source = value.dtype
-    value = _accumulating(value, op.kind or "")
+    value = _accumulating(value, _kind(op))
     if op.kind in ("sum", "prod"):
         text = f"ct.{'cumsum' if op.kind == 'sum' else 'cumprod'}({value.text}, axis={axis}{tail})"
     else:
         start = (_lowest if op.kind == "max" else _highest)(value.dtype, value.width)
-        combine = _COMBINE[op.kind or ""] if value.dtype.is_float else f"_int_{op.kind}"
+        combine = _COMBINE[_kind(op)] if value.dtype.is_float else f"_int_{op.kind}"
         text = f"ct.scan({value.text}, {axis}, {body.context.need(combine)}, {start.text}{tail})"
     value = replace(value, text=text, prec=Prec.ATOM)
     body.define(op.result, _restored(value, source, "max", body.context.need), op.span, statement=True)

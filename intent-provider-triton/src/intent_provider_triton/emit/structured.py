@@ -52,8 +52,14 @@ def reduce(body: Body, op: Reduce) -> None:
     source = value.dtype
     value = _accumulating(value, op.kind)
     for dim in sorted(op.dims, key=value.dims.index, reverse=True):
-        value = _reduce_one(body, op.kind or "", value, dim)
+        value = _reduce_one(body, _kind(op), value, dim)
     body.define(op.result, _restored(value, source, op.kind, body.context.need), op.span)
+
+
+def _kind(op: Reduce | Scan) -> str:
+    """What is computed where the author gave no combine of their own."""
+    assert op.kind is not None
+    return op.kind
 
 
 def _operand(body: Body, op: Reduce | Scan, fragment: Fragment) -> Value:
@@ -108,7 +114,7 @@ def _arg_reduce(body: Body, op: Reduce, operands: Sequence[Value]) -> None:
     source = values.dtype
     if source.is_float and source.bits < 32:
         values = replace(values, text=f"{values.atom}.to(tl.float32)", prec=Prec.ATOM)
-    combine = body.context.need(_COMBINE[op.kind or ""])
+    combine = body.context.need(_COMBINE[_kind(op)])
     dims = values.dims
     for dim in sorted(op.dims, key=dims.index, reverse=True):
         text = f"tl.reduce(({values.text}, {positions.text}), {dims.index(dim)}, {combine})"
@@ -177,7 +183,7 @@ def scan(body: Body, op: Scan) -> None:
     (value,) = operands
     source = value.dtype
     value = _accumulating(value, op.kind)
-    name = "_add" if op.kind == "sum" else _combine_name(op.kind or "", value.dtype)
+    name = "_add" if op.kind == "sum" else _combine_name(_kind(op), value.dtype)
     text = f"tl.associative_scan({value.text}{tail.format(body.context.need(name))})"
     value = replace(value, text=text, prec=Prec.ATOM)
     body.define(op.result, _restored(value, source, "max", body.context.need), op.span, statement=True)

@@ -26,7 +26,6 @@ EMITTED: Final[dict[str, str]] = {
     "intent_provider_triton.emit.structured:dot_layout:skip-decision:6": (
         "products of short fragments are right as matrix products, too; which is faster is a choice"
     ),
-    "intent_provider_cutile.emit.structured:_arg_reduce:skip-decision:3": "only named kinds get there",
     "intent_provider_triton.emit.literals:literal:blur-bound:0": _ZERO,
     "intent_provider_triton.emit.literals:_float_literal:blur-bound:0": "only infinities get there",
     "intent_provider_triton.emit.literals:_float_literal:blur-bound:1": "only infinities and NaN get there",
