@@ -8,10 +8,11 @@ import pytest
 
 import intent
 import intent.language as I
-from intent.physical import Buffer, Load
+from intent.physical import Buffer, Dim, Load
 from intent.physical.walk import walk
 from intent.types.dtypes import I32, INDEX
 from intent.types.extent import const
+from intent_provider_cutile.emit import emit
 from intent_provider_cutile.emit.ahead import moved_ahead
 from intent_testkit.programs.builder import Builder, view
 
@@ -65,26 +66,17 @@ class Loops(Builder):
         )
         self.read = read
 
-    def moved(self):
-        """The names of what is read that may be moved, in order."""
-        self.outside = None
+    def made(self):
+        """The program."""
 
         def body(pid):
             self.pid, self.first = pid, self.constant(3)
-            self.outside = self.load(self.z, self.first)
+            self.outside = self.load(self.z, self.first, name="place")
             ends = (self.constant(0), self.constant(8), self.constant(1))
             self.loop(*ends, [], lambda at: self.store(self.y, [at], self.read(self, at)))
 
-        program = self.program(
-            "loops", [self.x, self.z, self.flags, self.y], self.segment([("one", const(1), 1)], body)
-        )
-        ahead = moved_ahead(program)
-        return [
-            op.source.name
-            for s in program.segments
-            for op in walk(s.body)
-            if isinstance(op, Load) and op.id in ahead
-        ]
+        views = [self.x, self.z, self.flags, self.y]
+        return self.program("loops", views, self.segment([("one", const(1), 1)], body))
 
     def index(self, value):
         return self.cast(value, INDEX)
@@ -158,4 +150,42 @@ def masked(f, at):
     ],
 )
 def test_which_reads_may_be_moved(read, wanted):
-    assert Loops(read).moved() == wanted
+    program = Loops(read).made()
+    ops = [op for segment in program.segments for op in walk(segment.body) if isinstance(op, Load)]
+    ahead = moved_ahead(program)
+    assert [op.source.name for op in ops if op.id in ahead] == wanted
+
+
+@pytest.mark.parametrize(
+    ("read", "wanted"),
+    [
+        (lambda f, at: f.load(f.x, f.index(f.outside)), "mask=(place >= 0) & (place < 64), padding_value=0)"),
+        (
+            lambda f, at: f.load(f.x, f.index(f.outside), valid=f.load(f.flags, f.first, name="flag")),
+            "mask=flag & (place >= 0) & (place < 64), padding_value=0)",
+        ),
+        (lambda f, at: f.load(f.x, f.first), "x.load_offset(3 * x_stride_0)"),
+        (
+            lambda f, at: f.load(f.x, f.index(f.load(f.z, at, name="value"))),
+            "x.load_offset(value * x_stride_0)",
+        ),
+    ],
+)
+def test_bounds_of_what_may_be_moved(read, wanted):
+    assert wanted in " ".join(emit(Loops(read).made()).text.split())
+
+
+def test_lanes_of_what_may_be_moved_are_in_bounds_already():
+    """A row that a number says: the number is tested, and the lanes are not."""
+    lane = Dim("n", 16)
+    b = Builder(lane)
+    x, z, y = view("x", "i32", "64 16"), view("z", "i32", "64"), view("y", "i32", "8 16", "out")
+
+    def body(_):
+        place = b.cast(b.load(z, b.constant(3), name="place"), INDEX)
+        ends = (b.constant(0), b.constant(8), b.constant(1))
+        b.loop(*ends, [], lambda at: b.store(y, [at, b.lane(lane)], b.load(x, place, b.lane(lane))))
+
+    text = emit(b.program("rows", [x, z, y], b.segment([("one", const(1), 1)], body))).text
+    (mask,) = re.findall(r"mask=(.*), padding_value", " ".join(text.split()))
+    assert mask == "(place >= 0) & (place < 64)"

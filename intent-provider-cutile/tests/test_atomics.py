@@ -9,7 +9,9 @@ import intent
 from intent.planning import default_plan
 from intent_provider_cutile.build import bytecode
 from intent_provider_cutile.capabilities import CAPABILITIES
+from intent_provider_cutile.emit import emit
 from intent_testkit.kernels import memory
+from intent_testkit.programs import rare
 
 
 def rows_added(n, d, k):
@@ -37,3 +39,12 @@ def test_rows_are_added_where_their_numbers_say(monkeypatch):
             wanted[number] += row
     rows_added(40, 512, 7)(x, at, y)
     np.testing.assert_allclose(y, wanted, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "lanes", "hidden"),
+    [("f32", 256, True), ("f32", 128, False), ("i64", 512, True), ("i32", 256, True), ("f64", 128, False)],
+)
+def test_neighbours_of_many_lanes_are_hidden_from_the_compiler(dtype, lanes, hidden):
+    text = emit(rare.unread("add", dtype, lanes)).text
+    assert ("ct.where(pid >= 0, " in text) is hidden
