@@ -26,6 +26,15 @@ def by_pages(x: X, table: TABLE, w: W, y: Y):
 
 
 @intent.kernel
+def by_pages_and_numbers(x: X, table: TABLE, w: W, y: Y):
+    """Products with the length are none of its pages."""
+    t = I.indices(I.domain(0, y.shape[0]))
+    page, place = t // x.shape[1], t % x.shape[1]
+    rows = x[I.cast(table[(page * x.shape[1] + place) // x.shape[1]], I.index), place, :]
+    y[...] = I.matmul(rows, w[...], acc_dtype=I.f32)
+
+
+@intent.kernel
 def only_divided(x: X, table: TABLE, w: W, y: Y):
     t = I.indices(I.domain(0, y.shape[0]))
     rows = x[I.cast(table[t // x.shape[1]], I.index), 0, :]
@@ -79,6 +88,7 @@ def without_a_product(x: X, table: TABLE, y: I.Out[I.bf16, ("T", "D")]):
     ("kernel", "sizes"),
     [
         (by_pages, ["S"]),
+        (by_pages_and_numbers, ["S"]),
         (only_divided, []),
         (only_what_is_left, []),
         (of_other_numbers, []),

@@ -145,9 +145,7 @@ class _Planner:
         return found
 
     def _chain_tile(self, chain: Chain) -> ChainTile:
-        kept = [
-            h for h in self.heads & self.analysis.inner.keys() - self.chains.keys() if self._stays_inside(h)
-        ]
+        kept = self.heads & self.analysis.inner.keys() - self.chains.keys()
         head = max((self._inner(label).size for label in kept), default=1)
         return self.table.chain_tile(head, chain.rows, masked=chain.masked)
 

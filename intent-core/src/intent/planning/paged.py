@@ -26,5 +26,4 @@ def page_sizes(kernel: kir.Kernel) -> list[Extent]:
                 divisor = made.get(divisor.value.id)
             if isinstance(divisor, kir.ExtentValue) and divisor.extent.launch_visible:
                 found[op.fn].append((op.operands[0].id, divisor.extent))
-    both = dict.fromkeys(key[1] for key in found["floordiv"] if key in found["mod"])
-    return [extent for extent in both if extent.const is None]
+    return list(dict.fromkeys(extent for of, extent in found["floordiv"] if (of, extent) in found["mod"]))

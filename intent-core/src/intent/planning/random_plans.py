@@ -34,14 +34,9 @@ def random_plan(
         value = bound_of(analysis, label, known, 64)
         size = power_of_two(value)
         can_be_resident = axis.extent.launch_visible and size <= min(budget, 2048)
-        if label in whole or (can_be_resident and rng.random() < 0.5):
+        if label in whole or (can_be_resident and _happens(rng)):
             inner.append((label, resident(size)))
-            if (
-                axis.extent.launch_visible
-                and axis.extent.const is None
-                and value == size
-                and rng.random() < 0.5
-            ):
+            if axis.extent.launch_visible and axis.extent.const is None and value == size and _happens(rng):
                 guards.add(Guard(kind="equal", extent=axis.extent, bound=size))
             budget = max(1, budget // max(1, size))
             continue
@@ -50,7 +45,7 @@ def random_plan(
         budget = max(1, budget // block)
         inner.append((label, serial(block)))
         guard = divisible(axis.extent, block, value)
-        if guard is not None and rng.random() < 0.5:
+        if guard is not None and _happens(rng):
             guards.add(guard)
     bins = bins_of(analysis)
     groups = []
@@ -61,19 +56,19 @@ def random_plan(
             kept = own.owned and group.snapshot
             counts = own.label.split(".")[0] in bins
             may_stay = not own.single and not kept and (counts or len(group.axes) > 1)
-            if may_stay and rng.random() < (0.5 if counts else 0.15):
+            if may_stay and _happens(rng, 0.5 if counts else 0.15):
                 continue  # keep this axis inside the instance
             block = 1 if own.single else min(int(2 ** rng.integers(0, 6)), lanes)
             lanes = max(1, lanes // block)
             instance.append((own.label, block))
             guard = divisible(own.extent, block, size_of(own.extent, known, 64))
-            if guard is not None and rng.random() < 0.5:
+            if guard is not None and _happens(rng):
                 guards.add(guard)
         grouped = int(2 ** rng.integers(0, 3)) if len(instance) >= 2 else 1
         groups.append(GroupPlan(instance=tuple(instance), inner=tuple(inner), grouped=grouped))
-    beside = tuple((label, int(2 ** rng.integers(0, 4))) for label in sorted(whole) if rng.random() < 0.5)
+    beside = tuple((label, int(2 ** rng.integers(0, 4))) for label in sorted(whole) if _happens(rng))
     groups = [replace(group, beside=beside) for group in groups]
-    planes = bool(bins) and capabilities.planes > 0 and rng.random() < 0.5
+    planes = bool(bins) and capabilities.planes > 0 and _happens(rng)
     plan = Plan(groups=tuple(groups), guards=tuple(sorted(guards, key=str)), planes=planes, name="random")
     return _with_splits(legal(plan, analysis, capabilities), analysis, capabilities, rng)
 
@@ -84,7 +79,11 @@ def _with_splits(
     """Some reductions shared out among a few instances, where they can be."""
     for number, group in enumerate(arranged(analysis, capabilities)):
         labels = sorted(shareable(analysis, group, plan.groups[number]))
-        if labels and rng.random() < 0.5:
+        if labels and _happens(rng):
             count = int(rng.integers(2, 6))
             plan = with_split(plan, number, str(rng.choice(labels)), count, analysis) or plan
     return plan
+
+
+def _happens(rng: np.random.Generator, chance: float = 0.5) -> bool:
+    return rng.random() < chance
