@@ -127,5 +127,15 @@ def test_places_far_away_are_written_as_numbers():
     def body(_: Fragment) -> None:
         b.store(y, [b.constant(1 << 33), b.constant(7)], b.constant(1, I8))
 
-    text = emit(b.program("far", [y], b.segment([("one", const(1), 1)], body))).text
-    assert "8589934592 * y_stride_0 + 7 * y_stride_1" in text
+    one = b.segment([("one", const(1), 1)], body)
+    assert "8589934592 * y_stride_0 + 7 * y_stride_1" in emit(b.program("far", [y], one)).text
+
+
+def test_places_by_constant_strides_are_numbers():
+    b = Builder()
+    y = View(name="y", dtype=I8, shape=(const(9), const(9)), mode="out", strides=(100, 10))
+
+    def body(_: Fragment) -> None:
+        b.store(y, [b.constant(3), b.constant(7)], b.constant(1, I8))
+
+    assert "300 + 70" in emit(b.program("near", [y], b.segment([("one", const(1), 1)], body))).text

@@ -109,7 +109,7 @@ def element(
     text = " + ".join(terms)
     if text.isdecimal():
         return literal(int(text), INDEX)
-    prec = Prec.SUM if len(terms) > 1 or not text.isidentifier() else Prec.ATOM
+    prec = Prec.ATOM if text.isidentifier() else Prec.SUM
     return Value(text=text, prec=prec, dtype=INDEX, dims=dims, refs=body.refs(values))
 
 

@@ -74,9 +74,7 @@ def _restored(value: Value, dtype: DType, kind: str, need: Need) -> Value:
     """The result in the operand's dtype."""
     if kind in ("any", "all"):
         return replace(value, text=f"{value.at(Prec.BITOR)} != 0", prec=Prec.COMPARE, dtype=dtype)
-    if dtype.bits < 32 and dtype.is_float:
-        return cast(value, dtype, need)
-    return _as(value, dtype) if dtype.bits < 32 else replace(value, dtype=dtype)
+    return cast(value, dtype, need) if dtype.bits < 32 else replace(value, dtype=dtype)
 
 
 def reduce_one(kind: str, value: Value, dim: Dim) -> Value:
@@ -194,9 +192,10 @@ def _generic_scan(body: Body, op: Scan, operands: Sequence[Value], axis: int, ta
     """A scan states no identity; places tell values from padding, and which of two values stands first."""
     assert op.combine is not None
     dims = operands[0].dims
-    last = op.dim.size - 1
     lanes = f"ct.arange({op.dim.size}, dtype=ct.int32)"
-    along = Value(text=f"{last} - {lanes}" if op.reverse else lanes, prec=Prec.SUM, dtype=I32, dims=(op.dim,))
+    along = Value(
+        text=f"{op.dim.size} - {lanes}" if op.reverse else lanes, prec=Prec.SUM, dtype=I32, dims=(op.dim,)
+    )
     place = body.full(along, dims)
     operands, starts = _placed(body, operands, op.captures, place)
     combine = body.context.combine("combine", op.combine, [o.width for o in operands], placed=True)
