@@ -366,3 +366,10 @@ def test_extremes_of_index_values(intent_provider: str, sign: int) -> None:
     run(intent_provider, rare.extreme_numbers(), {"x": x, "y": y, "z": z})
     same(y, np.array([np.argmax(x), np.argmin(x), x.max(), x.min()]))
     same(z, np.array([np.maximum.accumulate(x), np.minimum.accumulate(x)]))
+
+
+def test_loops_beyond_32_bits(intent_provider: str) -> None:
+    """Begin, end and step are numbers, and the index has 64 bits."""
+    y = np.zeros(4, np.int64)
+    run(intent_provider, rare.far_loop(), {"y": y})
+    same(y, (1 << 33) + np.arange(4))

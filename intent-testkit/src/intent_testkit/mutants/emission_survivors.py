@@ -60,6 +60,8 @@ EMITTED: Final[dict[str, str]] = {
     "intent_provider_triton.emit.structured:_sum_of_products:flip-flag:0": _EITHER_WAY,
     "intent_provider_triton.emit.structured:_sum_of_products:blur-bound:0": "of f32 the wider dtype is f32",
     "intent_provider_cutile.emit.runs:_nameless:swap-operands:0": _ORDER,
+    "intent_provider_cutile.emit.boxes:Boxes._make:forget-filter:1": "all of them are boxes there",
+    "intent_provider_cutile.emit.boxes:Boxes.operands:skip-decision:1": "only reads and writes have boxes",
     "intent_provider_triton.emit.atomics:atomic:flip-flag:0": "no atomic is short enough to stand inside of something",
     "intent_provider_triton.spelling:native_functions:forget-filter:0": _COMPLETE,
     "intent_provider_cutile.spelling:native_functions:forget-filter:0": _COMPLETE,

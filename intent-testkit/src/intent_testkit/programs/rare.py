@@ -370,3 +370,19 @@ def extreme_numbers(size: int = 8) -> Program:
             b.store(z, [b.constant(k), i], b.cast(b.scan(value, lane, kind=kind), I64))
 
     return b.program("extreme_numbers", [x, y, z], b.segment([("one", const(1), 1)], body))
+
+
+def far_loop(count: int = 4) -> Program:
+    """A loop whose index begins beyond 32 bits: ``y[k - 2**33] = k``."""
+    b = Builder()
+    y = view("y", "i64", str(count), "out")
+
+    def body(_: Fragment) -> None:
+        first = 1 << 33
+
+        def step(k: Fragment) -> None:
+            b.store(y, [b.op("sub", k, b.constant(first))], b.cast(k, I64))
+
+        b.loop(b.constant(first), b.constant(first + count), b.constant(1), [], step, names=["k"])
+
+    return b.program("far_loop", [y], b.segment([("one", const(1), 1)], body))
