@@ -85,3 +85,10 @@ def test_tiles_for_them_divide_every_size_of_the_call(extents, columns):
     usual = replace(TARGET, plans=PlanTable(matrix=(USUAL,)))
     if columns == USUAL.columns:
         assert plan == default_plan(analyze(lower(plain, {})), usual, extents)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.name)
+def test_only_they_get_them(kernel):
+    extents = {"G": 3, "M": 256, "N": 512, "K": 192, "R": 256}
+    (group,) = default_plan(analyze(lower(kernel, {})), TARGET, extents).groups
+    assert group.block("axis_N") == (PLAIN if KERNELS[kernel] else USUAL).columns

@@ -281,7 +281,7 @@ class _Planner:
 
     def _rows_inside(self, group: Group, matrix: list[str]) -> tuple[str, int] | None:
         """The axis of a product's rows that only data counts, and how many of them a point has on average."""
-        if len(matrix) != 1 or self.chains:
+        if len(matrix) != 1:
             return None
         points = prod(max(1, self._size(a.extent)) for a in group.axes if a.owned and a.label not in matrix)
         for op in contractions(self.analysis, group):
