@@ -10,7 +10,7 @@ import pytest
 from intent.physical import Dim
 from intent.types.dtypes import BY_NAME, I32
 from intent.types.extent import const
-from intent_provider_cupy.emit import emit
+from intent_provider_cupy.emit import contract, emit
 from intent_testkit.programs import Builder, run, view, whole
 
 RNG = np.random.default_rng(8)
@@ -85,3 +85,14 @@ def test_an_operand_that_a_store_wants_in_another_table():
     sums = arrays["u"][:, None] + arrays["w"][None, :]
     np.testing.assert_array_equal(y, sums.T)
     np.testing.assert_array_equal(s, sums @ arrays["x"])
+
+
+def test_one_contracted_lane_is_the_smallest_part(monkeypatch):
+    """However small the room is, a part has one lane of what is summed."""
+    monkeypatch.setattr(contract, "EXCHANGE_LIMIT", 8)
+    program = one_product(16, 8, 4, "i16", "i16")
+    assert len(re.findall(r"it_piece<short>\(scratch \+ \d+, (\d+)\)", emit(program).text)) == 2
+    a, b = (RNG.integers(-4, 5, s).astype(np.int16) for s in ((16, 4), (4, 8)))
+    c = np.zeros((16, 8), np.int16)
+    run("cupy", program, {"a": a, "b": b, "c": c})
+    np.testing.assert_array_equal(c, a @ b)

@@ -278,3 +278,20 @@ def test_index_values_behind_casts_and_broadcasts():
     assert loaded(text[text.index('extern "C"') :]) == 1, (
         "a coordinate that is no lane plus something uniform"
     )
+
+
+@pytest.mark.parametrize(("by_lane", "width"), [(False, 4), (True, 1)])
+def test_what_stands_in_for_elements_is_one_number_or_each_lane_s_own(by_lane, width):
+    b = Builder(N)
+    x, y = (
+        View(name=name, dtype=BY_NAME["f32"], shape=(const(SIZE),), mode=mode, strides=(1,))
+        for name, mode in (("x", "in"), ("y", "out"))
+    )
+
+    def body(program):
+        lane, zero = b.lane(N), b.constant(0)
+        fill = b.cast(lane if by_lane else program, BY_NAME["f32"])
+        b.store(y, [lane], b.load(x, lane, valid=b.op("eq", program, zero), fill=fill))
+
+    emitted = emit(b.program("filled", [x, y], b.segment([("one", const(4), 1)], body)))
+    assert loaded(emitted.text[emitted.text.index('extern "C"') :]) == width

@@ -277,9 +277,7 @@ class Body:
         return variable, self.mentioned(variable, value)
 
     def _alive(self) -> set[int]:
-        return {
-            ref for (f, _), v in self.values.items() if v.refs and self.left.get(f, 0) > 0 for ref in v.refs
-        }
+        return {ref for (f, _), v in self.values.items() if self.left.get(f, 0) > 0 for ref in v.refs}
 
     # ---------------------------------------------------------------------------------------------- operations
 

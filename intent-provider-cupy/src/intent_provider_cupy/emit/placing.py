@@ -289,7 +289,7 @@ class Placing:
         first = self.running(op.coordinates[-1]) if op.coordinates else None
         if first is None or first not in op.dims or self.main.bits(first)[:1] in ((), (None,), (0,)):
             return False
-        fast = any(self.main.bits(d)[:1] in ((None,), (0,)) for d in op.dims if d != first)
+        fast = any(self.main.bits(d)[:1] in ((None,), (0,)) for d in op.dims)
         return fast and self._whole(op, first)
 
     def _demand(self, region: Region) -> None:
