@@ -74,7 +74,7 @@ EMITTED: Final[dict[str, str]] = {
     "intent_provider_cupy.emit.products:_on_tensor_cores:other-side:0": _ONE_DTYPE,
     "intent_provider_cupy.emit.contract:_lane_by_lane:swap-operands:0": _ORDER,
     "intent_provider_cupy.casts:_exact_literal:blur-bound:0": "the one float of 32 bits has returned before",
-    "intent_provider_cupy.emit.contract:_in_tiles:blur-bound:1": "a part that just fits is halved: slower, and as right",
+    "intent_provider_cupy.emit.contract:_in_tiles:blur-bound:1": "what just fits is halved: slower, and as right",
     "intent_provider_cupy.emit.products:few_rows:blur-bound:0": "how many results are few is a choice",
     "intent_provider_cupy.emit.control:branch:forget-filter:0": (
         "a result that nothing reads is a variable that the compiler drops"
