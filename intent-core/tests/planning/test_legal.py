@@ -75,6 +75,14 @@ def rows_go_where_they_say(x: I.InOut[I.i32, ("M", "N")]):
 
 
 @intent.kernel
+def rows_share_a_sum(x: I.InOut[I.i32, ("M", "N")], s: I.In[I.i32, ("K",)]):
+    """The sum is made once, by an instance that has all rows."""
+    at = I.cast(x[...], I.index)
+    i = I.indices(I.domain(0, x.shape[0]))
+    I.scatter_unique(x, index=(i[:, None], at), value=x[...] + I.reduce.sum(s[...], axis=0))
+
+
+@intent.kernel
 def adds_where_it_says(x: I.InOut[I.i32, ("N",)]):
     at = I.cast(x[...], I.index)
     I.scatter_reduce(x, index=at, value=x[...] + 0, combine=I.add)
@@ -174,6 +182,7 @@ def test_carried_tensors_are_whole() -> None:
         (transposed, []),
         (goes_where_it_says, ["N"]),
         (rows_go_where_they_say, ["N"]),
+        (rows_share_a_sum, ["M", "N"]),
         (adds_where_it_says, []),
     ],
 )
