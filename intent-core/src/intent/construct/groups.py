@@ -95,6 +95,10 @@ class Group:
         plain = {alias_class(o.source) for o in inner if isinstance(o, kir.Load)}
         plain |= {alias_class(o.target) for o in writes if not self._indivisible(o)}
         written = {alias_class(o.target) for o in writes}
+        # A buffer is filled again in every pass that allocates it.
+        written |= {
+            alias_class(o.buffer) for o in inner if isinstance(o, kir.BufferAlloc) and o.init is not None
+        }
         return (written & plain) | {
             by_atomics(cls, done_by(o))
             for o in writes

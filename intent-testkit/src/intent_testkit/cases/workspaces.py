@@ -23,6 +23,12 @@ def _begun(v: Values) -> dict[str, object]:
     return {"y": sums * 2}
 
 
+def _filled(v: Values) -> dict[str, object]:
+    y = v.y
+    y[:-1] += v.x[1:]
+    return {"y": 2 * y - y[:, ::-1]}
+
+
 def _third(v: Values) -> dict[str, object]:
     y = v.y
     y[1::3] *= 5 + v.x[:-1][::3]
@@ -134,5 +140,13 @@ CASES = (
         oracle=lambda v: {"y": np.ones(v.x.shape, I32)},
         extents=LINE,
         segments=(segment("", "1"),),
+    ),
+    Case(
+        name="filled_in_every_pass",
+        kernel=k.filled_in_every_pass,
+        parameters=(view("x", "i32", "M N", WORDS), inout("y", "i32", "M N", WORDS)),
+        oracle=_filled,
+        extents=sizes("M N", (1, 1), (5, 7), (17, 33)),
+        segments=(segment(""),),
     ),
 )

@@ -133,3 +133,14 @@ def one_counter(x: I.In[I.i32, ("N",)], y: I.Out[I.i32, ("N",)]):
     for _i in I.parallel(I.domain(0, N)):
         place = I.atomic.add(taken[0], 1)
         y[place] = 1
+
+
+@intent.kernel
+def filled_in_every_pass(x: I.In[I.i32, ("M", "N")], y: I.InOut[I.i32, ("M", "N")]):
+    """Points of one instance read a buffer that the next of them fill again, and nothing else writes it."""
+    M, N = x.shape
+    y[:-1, :] += x[1:, :]
+    for p in I.parallel(I.domain(0, M)):
+        row = I.buffer((N,), I.i32, init=y[p, :])
+        y[p, :] += row[...]
+        y[p, :] -= row[N - 1 - I.indices(I.domain(0, N))]
