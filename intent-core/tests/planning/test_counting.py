@@ -60,7 +60,7 @@ def test_all_bins_are_in_lanes_and_values_in_blocks():
 
 @pytest.mark.parametrize(
     ("values", "bins", "planes"),
-    [(1 << 20, 256, True), ((1 << 20) - 1, 256, False), (1 << 20, 257, False), (1 << 20, 3, True)],
+    [(1 << 22, 256, True), ((1 << 22) - 1, 256, False), (1 << 22, 257, False), (1 << 22, 3, True)],
 )
 def test_many_values_of_few_bins_are_counted_in_planes(values, bins, planes):
     some = replace(CAPABILITIES, planes=256)
@@ -73,8 +73,8 @@ def test_many_values_of_few_bins_are_counted_in_planes(values, bins, planes):
 
 def test_short_walks_are_not_worth_planes():
     some = replace(CAPABILITIES, planes=256)
-    assert plan_of(planes, some, M=100, N=1 << 20, K=16).planes
-    assert not plan_of(planes, some, M=1 << 20, N=1000, K=16).planes
+    assert plan_of(planes, some, M=100, N=1 << 22, K=16).planes
+    assert not plan_of(planes, some, M=1 << 22, N=1000, K=16).planes
 
 
 def test_parts_are_fewer_the_more_bins_the_last_one_adds():

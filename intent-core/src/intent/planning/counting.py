@@ -15,7 +15,7 @@ __all__ = ["bins_in_lanes", "bins_of", "histograms_of", "most_bins", "values_of"
 
 COUNTED = 4096
 """Most bins of a histogram that is counted by atomics in storage of an instance."""
-IN_PLANES = 1 << 20
+IN_PLANES = 1 << 22
 """Values in a row from which on bit planes are worth it: adding up the lanes costs as much as thousands of them."""
 
 
