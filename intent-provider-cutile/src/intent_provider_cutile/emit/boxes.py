@@ -131,7 +131,7 @@ class Boxes:
             resource = op.target
         else:
             return None
-        if not isinstance(resource, View) or (op.valid is not None and run is None) or resource.rank < 2:
+        if not isinstance(resource, View) or (op.valid is not None and run is None):
             return None
         rows = run.axis(op) if run is not None else None
         sides = [
