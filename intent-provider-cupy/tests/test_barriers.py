@@ -9,7 +9,7 @@ import pytest
 
 from intent.passes.expand import expand
 from intent.physical import Dim, ScalarParam
-from intent.types.dtypes import BOOL, I32, I64
+from intent.types.dtypes import BOOL, I32, I64, INDEX
 from intent.types.extent import const
 from intent_provider_cupy.emulate.faults import RacingAccess
 from intent_provider_cupy.plugin import plugin
@@ -202,3 +202,60 @@ def test_what_a_condition_reads_last_comes_before_what_follows_the_loop(positive
     assert BARRIER in after
     PROVIDER.emulate(source)(invocation(program, {"x": x, "y": x}))
     assert x[0] == positive * (1 + sum(range(1024)))
+
+
+def sums_around(form, size=512):
+    """Sums over several warps in a branch, or in a loop whose passes end behind a barrier, and again after it."""
+    lane = Dim("n", size)
+    b = Builder(lane)
+    x, y, z = (view(name, "i32", str(size), "inout") for name in "xyz")
+    flag, count = ScalarParam(name="flag", dtype=BOOL), ScalarParam(name="count", dtype=INDEX)
+
+    def body(_):
+        i = b.lane(lane)
+        value = b.load(x, i)
+
+        def step(*_):
+            b.store(y, [i], b.op("sub", value, b.reduce(value, lane)))
+            turn()
+
+        def turn():
+            b.fence(y)
+            b.store(z, [i], b.load(y, b.op("sub", b.constant(size - 1), i)))
+            b.fence(y)
+
+        if form == "loop":
+            b.store(z, [i], b.reduce(b.op("add", value, value), lane), dims=[lane])
+            b.loop(b.constant(0), b.argument("count", INDEX), b.constant(1), [], step)
+        elif form == "passes":
+            b.loop(
+                b.constant(0), b.argument("count", INDEX), b.constant(1), [],
+                lambda *_: b.store(z, [i], b.reduce(value, lane), dims=[lane]),
+            )  # fmt: skip
+        elif form == "either":
+            b.store(z, [i], b.reduce(b.op("add", value, value), lane), dims=[lane])
+            b.store(y, [i], value)
+            b.branch(b.argument("flag", BOOL), turn, lambda: b.store(y, [i], b.reduce(value, lane)))
+        elif form == "then":
+            b.branch(b.argument("flag", BOOL), lambda: b.store(y, [i], b.reduce(value, lane)), lambda: None)
+        else:
+            b.branch(b.argument("flag", BOOL), lambda: None, lambda: b.store(y, [i], b.reduce(value, lane)))
+        b.store(x, [i], b.op("add", value, b.reduce(b.op("mul", value, value), lane)))
+
+    return b.program("sums_around", [x, y, z, flag, count], b.segment([("one", const(1), 1)], body))
+
+
+@pytest.mark.parametrize("seed", ["0", "3"])
+@pytest.mark.parametrize(
+    ("form", "flag", "count"),
+    [("then", True, 0), ("then", False, 0), ("else", False, 0), ("else", True, 0),
+     ("loop", True, 0), ("loop", True, 2), ("passes", True, 3), ("either", False, 0)],
+)  # fmt: skip
+def test_sums_after_sums_that_there_may_not_have_been(form, flag, count, seed, monkeypatch):
+    monkeypatch.setenv("INTENT_CUPY_SEED", seed)
+    x = np.arange(512, dtype=np.int32)
+    arrays = {"x": x, "y": np.zeros(512, np.int32), "z": np.zeros(512, np.int32)}
+    program = sums_around(form)
+    PROVIDER.emulate(PROVIDER.serialize(program))(invocation(program, arrays, {"flag": flag, "count": count}))
+    wanted = np.arange(512)
+    np.testing.assert_array_equal(x, wanted + (wanted**2).sum())
