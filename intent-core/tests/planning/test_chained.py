@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import intent
@@ -49,6 +51,18 @@ def attention(
     y[...] = I.cast(I.matmul(I.cast(weights, I.bf16), v[...], acc_dtype=I.f32), I.bf16)
 
 
+@intent.kernel
+def attention_of_heads(
+    q: I.In[I.bf16, ("H", "M", "D")], k: I.In[I.bf16, ("H", "N", "D")], v: I.In[I.bf16, ("H", "N", "D")],
+    y: I.Out[I.bf16, ("H", "M", "D")],
+):  # fmt: skip
+    for h in I.parallel(I.domain(0, q.shape[0])):
+        logits = I.matmul(q[h, :, :], k[h, :, :], transpose_rhs=True, acc_dtype=I.f32)
+        e = I.exp(logits - I.reduce.max(logits, axis=1)[:, None])
+        weights = e / I.reduce.sum(e, axis=1)[:, None]
+        y[h, :, :] = I.cast(I.matmul(I.cast(weights, I.bf16), v[h, :, :], acc_dtype=I.f32), I.bf16)
+
+
 @pytest.mark.parametrize(
     ("kernel", "heads"),
     [(chained, {"axis_K", "axis_P"}), (attention, {"axis_D", "axis_E"}), (alone, set())],
@@ -65,3 +79,11 @@ def test_the_longest_head_decides(d, e, tile):
     (group,) = plan.groups
     assert dict(group.instance) == {"axis_M": tile.rows}
     assert group.traversal("axis_N") == serial(tile.walked)
+
+
+@pytest.mark.parametrize(("heads", "rows", "walked"), [(4096, 16, 128), (16, 4096, 32)])
+def test_rows_are_counted_and_not_their_heads(heads, rows, walked):
+    few = ChainTile(rows=16, walked=128, most=16)
+    target = replace(TARGET, plans=PlanTable(chains=(few, SHORT)))
+    plan = default_plan(lower(attention_of_heads), target, {"H": heads, "M": rows, "N": 4096, "D": 64})
+    assert plan.groups[0].traversal("axis_N") == serial(walked)

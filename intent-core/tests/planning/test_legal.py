@@ -15,6 +15,7 @@ from intent.construct import Analysis, GroupPlan, Plan, analyze, resident, seria
 from intent.frontend import lower
 from intent.kir.walk import walk
 from intent.physical import Guard
+from intent.planning import random_plan
 from intent.planning.collisions import arranged, form_of, formed
 from intent.planning.legal import (
     bound_of,
@@ -80,6 +81,21 @@ def rows_share_a_sum(x: I.InOut[I.i32, ("M", "N")], s: I.In[I.i32, ("K",)]):
     at = I.cast(x[...], I.index)
     i = I.indices(I.domain(0, x.shape[0]))
     I.scatter_unique(x, index=(i[:, None], at), value=x[...] + I.reduce.sum(s[...], axis=0))
+
+
+@intent.kernel
+def planes_share_a_sum(x: I.InOut[I.i32, ("M", "L", "N")], s: I.In[I.i32, ("K",)]):
+    at = I.cast(x[...], I.index)
+    i, j = I.indices(I.domain(0, x.shape[0])), I.indices(I.domain(0, x.shape[1]))
+    value = x[...] + I.reduce.sum(s[...], axis=0)
+    I.scatter_unique(x, index=(i[:, None, None], j[None, :, None], at), value=value)
+
+
+@intent.kernel
+def planes_go_where_they_say(x: I.InOut[I.i32, ("M", "L", "N")]):
+    at = I.cast(x[...], I.index)
+    i, j = I.indices(I.domain(0, x.shape[0])), I.indices(I.domain(0, x.shape[1]))
+    I.scatter_unique(x, index=(i[:, None, None], j[None, :, None], at), value=x[...] + 0)
 
 
 @intent.kernel
@@ -256,3 +272,10 @@ def test_what_a_branch_at_its_place_gives_is_whole_in_lanes(s):
     both = (x, -x)[s].copy()
     artifact(*((both, -x), (x, both))[s], s, both)
     np.testing.assert_array_equal(both, wanted)
+
+
+@pytest.mark.parametrize(("kernel", "axes"), [(planes_share_a_sum, {1, 2}), (planes_go_where_they_say, {2})])
+def test_random_plans_keep_axes_inside_that_a_snapshot_does_not_own(kernel: Any, axes: set[int]) -> None:
+    analysis, rng = analysed(kernel), np.random.default_rng(0)
+    plans = [random_plan(analysis, PLAIN, rng, {"M": 2, "L": 3, "N": 4, "K": 5}) for _ in range(20)]
+    assert {len(plan.groups[0].instance) for plan in plans} - {0} == axes

@@ -36,6 +36,12 @@ def best_paths(e: I.In[I.f32, ("T", "N")], step: I.In[I.f32, ("N", "N")], y: I.O
     y[...] = best
 
 
+@intent.kernel
+def apart(x: I.In[I.f32, ("N",)], z: I.In[I.f32, ("M",)], y: I.Out[I.f32, ("N",)], w: I.Out[I.f32, ("M",)]):
+    y[...] = x[...] + 1
+    w[...] = z[...] + 1
+
+
 @pytest.mark.parametrize(
     ("lanes", "warps", "fits", "then"),
     [
@@ -69,8 +75,9 @@ def test_the_shorter_of_two_like_dims_decides_how_much_of_the_axis_goes_at_once(
     assert laid.groups[0].beside == (("axis_N", 128),)
 
 
-def test_the_widest_fragment_of_all_segments_is_found():
-    analysis = analyze(lower(add))
-    plan = Plan(groups=(GroupPlan(instance=(("axis_N", 1),)),), name="mine")
-    number, dims = widest(construct(analysis.kernel, plan, analysis))
-    assert (number, [d.size for d in dims]) == (0, []), "single lanes are no fragment"
+@pytest.mark.parametrize(("n", "m", "number"), [(4, 8, 1), (8, 4, 0), (8, 8, 0)])
+def test_the_widest_fragment_of_all_segments_is_found_and_the_first_of_two(n, m, number):
+    analysis = analyze(lower(apart))
+    groups = (GroupPlan(instance=(("axis_N", n),)), GroupPlan(instance=(("axis_M", m),)))
+    found, dims = widest(construct(analysis.kernel, Plan(groups=groups, name="mine"), analysis))
+    assert (found, [d.size for d in dims]) == (number, [8])

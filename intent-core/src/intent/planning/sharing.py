@@ -131,7 +131,7 @@ def _longest(
     found: dict[str, int] = {}
     for label, op in _reduced(analysis, group):
         inner = plan.traversal(label)
-        if inner.mode != "serial" or label not in analysis.inner:
+        if label not in analysis.inner:
             continue
         members = bound_of(analysis, label, extents, 1)
         most = min(count, -(-members // inner.size) // LEAST_BLOCKS)
