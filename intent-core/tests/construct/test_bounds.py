@@ -9,8 +9,9 @@ import intent
 import intent.language as I
 from intent.construct import analyze
 from intent.construct.bounds import UpperBounds
-from intent.construct.facts import Facts
+from intent.construct.facts import Facts, _settled
 from intent.frontend import lower
+from intent.proof import at_least
 from intent.types.extent import (
     Dyn,
     Extent,
@@ -190,3 +191,11 @@ def test_how_many_members_a_domain_with_a_step_has(differ, rng):
     x, n = rng.integers(-9, 9, 12).astype(np.int32), np.arange(13, dtype=np.int32)
     wanted = np.array([(x[:m:3] + 1).sum() for m in n], np.int32)
     differ(every_third, {"x": x, "n": n, "y": np.zeros(13, np.int32)}, {"y": wanted}, count=2)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "settled"),
+    [(N, N, True), (N + 3, N, True), (const(4), const(3), True), (N, M, False), (N * 2, N, False)],
+)
+def test_what_says_nothing_to_a_reader(a, b, settled):
+    assert _settled(at_least(a, b)) is settled

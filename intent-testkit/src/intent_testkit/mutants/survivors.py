@@ -31,6 +31,7 @@ KNOWN: Final[dict[str, str]] = EMITTED | {
     "construct.shared_axes:_met:skip-decision:1": "whether axes may be one is asked of what their units touch",
     "construct.control:open_for:drop-mask:3": "a lane without bounds has no pass: its count is 0",
     "construct.independence:Independence.dependence:skip-decision:2": "an axis less is shared: slower, and as right",
+    "construct.shapes:_smaller:blur-bound:1": "they are not equal there",
     "construct.access:zero:wrong-identity:0": "nobody sees it: lanes outside a source, the first guess of an exchange",
     "construct.axes:_assign_labels:skip-decision:3": _NAMES,
     "construct.axes:_assign_labels:skip-decision:5": _NAMES,
