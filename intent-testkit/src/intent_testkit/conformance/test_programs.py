@@ -373,3 +373,15 @@ def test_loops_beyond_32_bits(intent_provider: str) -> None:
     y = np.zeros(4, np.int64)
     run(intent_provider, rare.far_loop(), {"y": y})
     same(y, (1 << 33) + np.arange(4))
+
+
+@pytest.mark.parametrize(
+    ("value", "source", "target"),
+    [(3, "i32", "f32"), (-2.5, "f32", "i32"), (300, "i32", "u8"), (0.1, "f32", "f16"),
+     (7, "index", "i64"), (2.0, "f16", "bool")],
+)  # fmt: skip
+def test_constants_of_another_dtype(intent_provider: str, value: float, source: str, target: str) -> None:
+    """A literal is converted as any value."""
+    y = np.zeros(4, BY_NAME[target].numpy)
+    run(intent_provider, rare.converted(value, source, target), {"y": y})
+    same(y, np.full(4, value).astype(BY_NAME[source].numpy).astype(y.dtype))

@@ -386,3 +386,15 @@ def far_loop(count: int = 4) -> Program:
         b.loop(b.constant(first), b.constant(first + count), b.constant(1), [], step, names=["k"])
 
     return b.program("far_loop", [y], b.segment([("one", const(1), 1)], body))
+
+
+def converted(value: float, source: str, target: str, size: int = 4) -> Program:
+    """A constant of one dtype as another, in all lanes."""
+    lane = Dim("n", size)
+    b = Builder(lane)
+    y = view("y", target, str(size), "out")
+
+    def body(_: Fragment) -> None:
+        b.store(y, [b.lane(lane)], b.cast(b.constant(value, BY_NAME[source]), y.dtype))
+
+    return b.program("converted", [y], b.segment([("one", const(1), 1)], body))
