@@ -21,6 +21,7 @@ from intent_testkit.mutants.operators import OPERATORS, mark_unordered
 from intent_testkit.mutants.replacing import NotReplaceable, put_in
 from intent_testkit.mutants.right import Right, load
 from intent_testkit.mutants.rooms import ROOMS
+from intent_testkit.mutants.sites import placed
 from intent_testkit.mutants.survivors import KNOWN
 from intent_testkit.mutants.tally import Tally
 from intent_testkit.mutants.tested import of_core
@@ -237,6 +238,14 @@ def test_the_rate_is_of_those_neither_dearer_nor_known() -> None:
         tally.add(outcome)
     assert tally.total == Counter(found=1, open=1, dearer=1, known=1)
     assert tally.rate == 0.5
+
+
+def test_a_condition_on_lines_of_its_own_is_reached_by_the_line_that_runs() -> None:
+    tree = ast.parse(
+        "def f(a, b):\n    if (\n        a\n        and b\n    ):\n        return 1\n    return 2\n"
+    )
+    lines = {type(node).__name__: line for _, line, node in placed(tree)}
+    assert lines["If"] == lines["BoolOp"] == 3
 
 
 def test_code_that_has_run_already_is_not_replaced() -> None:

@@ -52,7 +52,7 @@ def placed(node: ast.AST, place: str = "", statement: int = 0) -> Iterator[tuple
         inner = place
         if isinstance(child, ast.FunctionDef | ast.ClassDef):
             inner = f"{place}.{child.name}" if place else child.name
-        line = child.lineno if isinstance(child, ast.stmt) else statement
+        line = _begins(child) if isinstance(child, ast.stmt) else statement
         if hasattr(child, "end_col_offset") and place:
             yield place, line, child
         yield from placed(child, inner, line)
@@ -71,6 +71,13 @@ def _spliced(source: str, node: ast.AST, wrong: ast.AST) -> tuple[str, str, str]
     elif isinstance(wrong, ast.expr):
         after = f"({after})"
     return source[:start] + after + source[end:], before, after
+
+
+def _begins(statement: ast.stmt) -> int:
+    """The first line of a statement that runs: of ``if (`` alone on its line nothing does."""
+    if isinstance(statement, ast.If | ast.While | ast.Assert):
+        return statement.test.lineno
+    return statement.lineno
 
 
 def _offset(lines: list[str], line: int, column: int) -> int:
