@@ -165,7 +165,9 @@ class Artifact:
         """
         chosen = target or self.target
         if not isinstance(chosen, str):
-            raise OptionError("target", chosen, allowed="the names of the provider's targets, such as 'sm_90'")
+            raise OptionError(
+                "target", chosen, allowed="the names of the provider's targets, such as 'sm_90'"
+            )
         return self.provider.build(self.variant.source, chosen)
 
     def tune(self, *args: Any, count: int = 24, **kwargs: Any) -> Tuning:
