@@ -45,6 +45,17 @@ def planes(x: I.In[I.i32, ("M", "N")], y: I.Out[I.i32, ("K",)]):
     y[...] = I.cumsum(I.histogram(x[...], bins=y.shape[0]), axis=0)
 
 
+@intent.kernel
+def most_of_two(
+    x: I.In[I.i32, ("N",)], y: I.Out[I.i32, ("K",)], z: I.Out[I.i32, ("L",)], m: I.Out[I.i32, (1,)]
+):
+    fine = I.histogram(x[...], bins=y.shape[0])
+    coarse = I.histogram(x[...], bins=z.shape[0])
+    m[0] = I.reduce.max(fine, axis=0) + I.reduce.max(coarse, axis=0)
+    y[...] = 0
+    z[...] = 0
+
+
 def plan_of(kernel, capabilities=CAPABILITIES, **extents):
     return default_plan(lower(kernel), capabilities, extents)
 
@@ -69,6 +80,12 @@ def test_many_values_of_few_bins_are_counted_in_planes(values, bins, planes):
     assert plan.groups[0].traversal("axis_N") == serial(64 if planes else 512)
     assert dict(plan.knobs) == {"num_warps": 2 if planes else 8}
     assert not plan_of(counts, N=values, K=bins).planes
+
+
+@pytest.mark.parametrize(("fine", "coarse", "planes"), [(256, 16, True), (257, 16, False), (16, 257, False)])
+def test_all_histograms_of_a_loop_have_few_bins_where_they_are_counted_in_planes(fine, coarse, planes):
+    some = replace(CAPABILITIES, planes=256)
+    assert plan_of(most_of_two, some, N=1 << 22, K=fine, L=coarse).planes == planes
 
 
 def test_short_walks_are_not_worth_planes():
