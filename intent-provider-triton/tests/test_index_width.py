@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from intent.physical import Dim, Fragment, Program, View
+from intent.physical import Program
 from intent.provider import BoundView, Invocation
-from intent.types.dtypes import I8
-from intent.types.extent import Symbol, const
+from intent.types.extent import Symbol
 from intent_provider_triton.emit import emit
 from intent_provider_triton.emit.signature import Signature
-from intent_testkit.programs import run, whole
-from intent_testkit.programs.builder import Builder
+from intent_testkit.programs import offsets, run, whole
 
 
 def planned(program: Program, strides: dict | None = None, **extents: int) -> bool:
@@ -92,50 +90,15 @@ def test_both_widths_give_the_same_result(name, monkeypatch):
         np.testing.assert_array_equal(value, copies[key])
 
 
-def offset(shift: int, stride: int, lanes: int = 4) -> str:
-    """How the offset of ``y[lane + shift]`` is written where elements are so far apart."""
-    lane = Dim("n", lanes)
-    b = Builder(lane)
-    y = View(name="y", dtype=I8, shape=(const(1 << 40),), mode="out", strides=(stride,))
-
-    def body(_: Fragment) -> None:
-        b.store(y, [b.op("add", b.lane(lane), b.constant(shift))], b.constant(1, I8))
-
-    text = emit(b.program("apart", [y], b.segment([("one", const(1), 1)], body))).text
-    return "64 bits" if ".to(INDEX)" in text else "32 bits"
-
-
-@pytest.mark.parametrize(
-    ("shift", "stride", "bits"),
-    [
-        (0, 1 << 29, "32 bits"), (0, 715827882, "32 bits"), (0, 715827883, "64 bits"), (0, 1 << 30, "64 bits"),
-        (-3, 715827882, "32 bits"), (-3, 715827883, "64 bits"), (-2, 1 << 30, "32 bits"),
-        (-2, (1 << 30) + 1, "64 bits"),
-        (-1, -(1 << 30), "32 bits"), (-1, -(1 << 30) - 1, "64 bits"), (1 << 20, 2047, "32 bits"),
-        (1 << 20, 2048, "64 bits"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("shift", "stride", "bits"), offsets.BORDERS)
 def test_offsets_by_constant_strides(shift, stride, bits):
-    """Every lane's has to fit, on both sides of zero."""
-    assert offset(shift, stride) == bits
+    wide = ".to(INDEX)" in emit(offsets.apart(shift, stride)).text
+    assert wide is (bits == "64 bits")
 
 
 def test_places_far_away_are_written_as_numbers():
-    b = Builder()
-    y = View(name="y", dtype=I8, shape=(const(1 << 40), const(1 << 40)), mode="out")
-
-    def body(_: Fragment) -> None:
-        b.store(y, [b.constant(1 << 33), b.constant(7)], b.constant(1, I8))
-
-    one = b.segment([("one", const(1), 1)], body)
-    assert "8589934592 * y_stride_0 + 7 * y_stride_1" in emit(b.program("far", [y], one)).text
+    assert "8589934592 * y_stride_0 + 7 * y_stride_1" in emit(offsets.far()).text
 
 
 def test_places_by_constant_strides_are_numbers():
-    b = Builder()
-    y = View(name="y", dtype=I8, shape=(const(9), const(9)), mode="out", strides=(100, 10))
-
-    def body(_: Fragment) -> None:
-        b.store(y, [b.constant(3), b.constant(7)], b.constant(1, I8))
-
-    assert "300 + 70" in emit(b.program("near", [y], b.segment([("one", const(1), 1)], body))).text
+    assert "300 + 70" in emit(offsets.near()).text

@@ -19,7 +19,7 @@ import numpy as np
 from intent.construct import Plan
 from intent.diagnostics import CapabilityError
 from intent.passes import refine
-from intent.passes.expand import expand
+from intent.passes.finishing import finish
 from intent.physical import Program
 from intent.provider.registry import registry
 from intent.types import DType
@@ -178,8 +178,7 @@ def _programs(case: Case, provider: str) -> Iterator[Given]:
             if violated(program, compiled, extents):
                 continue
             try:
-                known = (capabilities.functions, capabilities.histogram, capabilities.atomics)
-                refined = expand(refine(program), *known)
+                refined = finish(refine(program), capabilities, planes=plan.planes)
                 registry().get(provider).serialize(refined)
             except CapabilityError:
                 continue  # a plan that the provider cannot spell, and says so

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
 from intent.physical import Program
@@ -52,3 +53,14 @@ def programs() -> Iterator[tuple[str, Program]]:
     yield "an exchange of all i64", atomic.exchange("i64", masked=False)
     yield "an atomic load", atomic.load("i32")
     yield "an atomic store", atomic.store("i32")
+
+
+def texts(written: Callable[[Program], str], shared: Collection[str]) -> str:
+    """All of them as ``written`` has them, in turn, without the functions ``shared`` that all texts have."""
+    return "\n\n\n".join(_shown(name, written(program), shared) for name, program in programs()) + "\n"
+
+
+def _shown(name: str, text: str, shared: Collection[str]) -> str:
+    parts = text.strip().split("\n\n\n")[1:]
+    own = [part for part in parts if not set(re.findall(r"^def (\w+)", part, re.MULTILINE)) & set(shared)]
+    return f"# {name}\n" + "\n\n".join(own)
