@@ -15,7 +15,7 @@ BORDERS: Final = (
     (-2, (1 << 30) + 1, "64 bits"), (-1, -(1 << 30), "32 bits"), (-1, -(1 << 30) - 1, "64 bits"),
     (1 << 20, 2047, "32 bits"), (1 << 20, 2048, "64 bits"),
 )  # fmt: skip
-"""Shifts and strides of :func:`apart`, and what its offsets need: those of all lanes have to fit, on both sides of 0."""
+"""Shifts and strides of :func:`apart`, and what its offsets need: those of all lanes have to fit."""
 
 
 def apart(shift: int, stride: int) -> Program:
