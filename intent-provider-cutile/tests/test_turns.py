@@ -9,13 +9,16 @@ import pytest
 
 import intent
 import intent.language as I
+from intent import physical as ph
 from intent.construct import analyze
 from intent.frontend import lower
 from intent.planning import default_plan
+from intent.types.dtypes import BOOL, F32
+from intent.types.extent import const
 from intent_provider_cutile.build import bytecode
 from intent_provider_cutile.capabilities import CAPABILITIES
 from intent_provider_cutile.emit import emit
-from intent_provider_cutile.emit.turns import started
+from intent_provider_cutile.emit.turns import blocks_each, started
 from intent_testkit.kernels import matmul, softmax, workloads
 
 RNG = np.random.default_rng(13)
@@ -79,6 +82,41 @@ def test_other_programs_have_a_block_for_each_instance(kernel):
     artifact = intent.compile(kernel, "cutile", plan=plan)
     assert "num_blocks" not in artifact.variant.source.text
     assert emit(artifact.variant.program).each == 0
+
+
+def _fence(view):
+    return (ph.Fence(id=10**6, results=(), target=view),)
+
+
+def _buffer(view):
+    buffer = ph.Buffer(id=10**6, name="held", dtype=F32, shape=(const(4),))
+    return (ph.BufferAlloc(id=10**6, results=(), buffer=buffer),)
+
+
+def _branch(view):
+    truth = ph.Constant(id=10**6, results=(ph.Fragment(id=10**6, dtype=BOOL, dims=(), name=""),), value=True)
+    empty = ph.Region(args=(), ops=(), yields=())
+    return truth, ph.If(id=10**6 + 1, results=(), condition=truth.results[0], then=empty, orelse=empty)
+
+
+@pytest.mark.parametrize("add", [None, _fence, _buffer, _branch])
+def test_products_that_meet_or_branch_have_a_block_for_each_instance(add):
+    """Where instances meet in memory one may wait for another; the compiler takes reads out of branches in loops."""
+    artifact = intent.compile(product, "cutile", plan=planned(product, M=64, N=64, K=32))
+    program = artifact.variant.program
+    (segment,) = program.segments
+    more = add(next(program.views)) if add else ()
+    body = replace(segment.body, ops=(*segment.body.ops, *more))
+    assert blocks_each(replace(program, segments=(replace(segment, body=body),))) == (0 if add else 1)
+
+
+def test_segments_without_instances_do_not_count():
+    artifact = intent.compile(product, "cutile", plan=planned(product, M=64, N=64, K=32))
+    program = artifact.variant.program
+    (segment,) = program.segments
+    silent = replace(segment, length=const(0))
+    assert blocks_each(replace(program, segments=(segment, silent))) == 1
+    assert blocks_each(replace(program, segments=(segment, segment))) == 0
 
 
 def test_the_number_behind_the_last_instance_fits_the_index_type():
