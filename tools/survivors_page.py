@@ -16,8 +16,8 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "survivors.md"
 HEAD = """\
 # Mutants that nothing finds
 
-Each of these [wrong compilers](mutants.md) is another right one: it makes the same programs, or other ones whose results
-are the same, or it differs in words for people only. No campaign counts them. The reasons stand in
+Each of these [wrong compilers](mutants.md) is another right one: it makes the same programs, or other ones whose
+results are the same, or it differs in words for people only. No campaign counts them. The reasons stand in
 `intent_testkit.mutants.survivors` and `emission_survivors`, and a test fails when a mutant of them is gone.
 """
 SECTIONS = {
